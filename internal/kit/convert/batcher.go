@@ -80,7 +80,7 @@ func (a *joiner) send(e *sortEntry, l *pendingRow) error {
 func (a *joiner) sendBad(e *sortEntry, l *pendingRow) error {
 	p, key := a.table.places[l.place], l.keys[0]
 	switch {
-	case p.stem != book.Accounts.Stem && (!p.withholds() || len(key) == 0):
+	case l.passed, p.stem != book.Accounts.Stem && (!p.withholds() || len(key) == 0):
 		return nil
 	case p.sorter == nil:
 		return a.direct.badAccount(a.table, key, e.at)

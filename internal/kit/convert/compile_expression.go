@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ var (
 	figureSettings = []string{"decimal", "grouping", "signs", "currency", "minor_units"}
 	daySettings    = []string{"dates", "century"}
 	// formatSettings say how numbers and dates are written, and what is made of them.
-	formatSettings = slices.Concat(figureSettings, daySettings, []string{"days", "zone", "round", "sign", "negative_when", "mixed_formats"})
+	formatSettings = slices.Concat(figureSettings, daySettings, []string{"days", "zone", "round", "sign", "negative_when", "positive_when", "mixed_formats"})
 	// cuttingSettings make another text of the value of a column.
 	cuttingSettings = []string{"extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise"}
 	// changingSettings change a value in any way.
@@ -63,6 +64,10 @@ func (c *mapCompiler) part(t *sourceTable, node *yamltree.Node, typ *rules.Type,
 // plain compiles one word: a column, or a constant after an equals sign.
 func (c *mapCompiler) plain(t *sourceTable, node *yamltree.Node, v *expression) {
 	if constant, is := strings.CutPrefix(node.Text, "="); is {
+		// ="007" is the text between the quotes.
+		if text := ""; strings.HasPrefix(constant, `"`) && json.Unmarshal([]byte(constant), &text) == nil {
+			constant = text
+		}
 		c.constant(constant, v)
 		return
 	}
@@ -124,6 +129,8 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			if member.Name == "product" {
 				within.conditional = within.conditional || within.numbers.minor > 0 // which part has them is not said
 				within.numbers.minor = 0
+			} else {
+				c.oneCurrency(member.Line, within.numbers.currencies)
 			}
 			v.text = arithmeticText(c.parts(t, member.Node, v, &rules.Type{Shape: rules.ShapeDecimal}, within), member.Name == "product")
 			v.computed = true
@@ -283,9 +290,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	default:
 		c.errorf(line, "sign must be same or reversed")
 	}
-	if when := node.Find("negative_when"); when != nil {
-		v.minus = c.tests(t, when)
-	}
+	c.signConditions(t, node, v)
 	if hasAny(node, daySettings) {
 		v.days = c.century(node, t.dialect.century).apply(c.patterns(node, "dates", v.days))
 	}

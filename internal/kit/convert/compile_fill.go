@@ -44,6 +44,11 @@ func (c *mapCompiler) compileFills() {
 			if p.several.how == sumOfRows && !p.summable() {
 				c.errorf(p.line, "several: sum is for rows that add plain attrs to one object of another table")
 			}
+			for i := range p.members {
+				if v := p.members[i].value; p.several.how == sumOfRows && v != nil && holdsNumbers(v.typ) {
+					c.oneCurrency(p.line, v.numbers.currencies)
+				}
+			}
 			// Anything left has no position among the members, and its rows would be lost.
 			for _, holder := range t.holders {
 				if f.open[holder.path] == holder && holder.mode != asMembers && !holder.broken {

@@ -77,7 +77,8 @@ type conversion struct {
 	closing       sync.WaitGroup // files of the book being closed
 	closeErr      error          // the first error while closing them
 	read, whole   int64
-	met           [][]byte // by table and column: which readings of numbers and dates occurred
+	met           [][]byte     // by table and column: which readings of numbers and dates occurred
+	codes         []otherCodes // by table
 }
 
 // Convert converts tables into a book. It returns a *MapError if the map is wrong. Rows with
@@ -93,7 +94,8 @@ func Convert(ctx context.Context, order Options) (*Result, error) {
 }
 
 // mixedColumns are columns in which numbers or dates contradict each other, by table.
-type mixedColumns map[string]map[int]bool
+// The text names codes of which the map does not say what they mean.
+type mixedColumns map[string]map[int]string
 
 // convertOnce converts. If there are mixed columns that it was not given, it returns them and no
 // result, because values that it took there may be wrong.
@@ -171,14 +173,14 @@ func (x *conversion) mixedColumns() (mixed mixedColumns) {
 					met |= x.met[other.number][column]
 				}
 			}
-			if met == metBoth {
+			if met == metBoth || len(x.codes[t.number][column]) > 1 {
 				if mixed == nil {
 					mixed = mixedColumns{}
 				}
 				if mixed[t.name] == nil {
-					mixed[t.name] = map[int]bool{}
+					mixed[t.name] = map[int]string{}
 				}
-				mixed[t.name][column] = true
+				mixed[t.name][column] = x.codes[t.number].names(column)
 			}
 		}
 	}
@@ -188,7 +190,7 @@ func (x *conversion) mixedColumns() (mixed mixedColumns) {
 // prepare creates the sorters and tallies.
 func (x *conversion) prepare() error {
 	x.stages = make([][]*sorter, len(x.tables))
-	x.met = make([][]byte, len(x.tables))
+	x.met, x.codes = make([][]byte, len(x.tables)), make([]otherCodes, len(x.tables))
 	// From here on tables are looked up by number. The plan had them in dependency order.
 	slices.SortFunc(x.tables, func(a, b *sourceTable) int { return a.number - b.number })
 	rooted := map[string]int{}

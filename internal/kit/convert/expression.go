@@ -33,6 +33,7 @@ type expression struct {
 	times   localTimes
 	numbers numberFormat
 	minus   []test // makes a number negative
+	plus    []test // if given, says that it is positive
 	shift   int    // days added to a date
 	rounded int    // decimals to round to, or -1
 
@@ -141,17 +142,6 @@ func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 func (v *expression) doubtUnits(r *currentRow, text []byte) {
 	if v.numbers.minor > 0 && r.doubt(v) && !isZero(text) {
 		r.fail(Unconvertible, v.column, text, mixedUnits)
-	}
-}
-
-// checkSign refuses a number whose sign is not known: the column of negative_when is empty, or the
-// number has a sign of its own.
-func (v *expression) checkSign(r *currentRow, text []byte, negative bool, unknown int) {
-	if unknown >= 0 {
-		r.fail(Unconvertible, unknown, nil, "it is empty, and negative_when does not say what that means; write {is: X, empty: false} if the number is then positive, or list \"\" among the values")
-	}
-	if _, _, signed := v.numbers.strip(text); signed && negative {
-		r.fail(Unconvertible, v.column, text, "it has a sign, and negative_when gives it another; if this reverses the sign, write {product: [COLUMN, =-1]} with when")
 	}
 }
 

@@ -54,6 +54,11 @@ func (c *mapCompiler) fixed(t *sourceTable, node *yamltree.Node) {
 			continue
 		}
 		t.columns = append(t.columns, member.Name)
+		for _, other := range t.layout.fixed {
+			if from-1 < other.to && to > other.from {
+				c.errorf(member.Line, "the positions of %s overlap those of %s; correct one of them", member.Name, other.name)
+			}
+		}
 		t.layout.fixed = append(t.layout.fixed, fixedColumn{member.Name, from - 1, to})
 	}
 }

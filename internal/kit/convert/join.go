@@ -83,6 +83,7 @@ type joiner struct {
 	direct *fileWriter // for accounts that are sorted already
 	begun  bool
 	key    []byte
+	failed bool // a parent with this key was reported
 	load   pendingRow
 }
 
@@ -92,7 +93,7 @@ func (a *joiner) addParent(e *sortEntry) error {
 	// collected for the first of them and kept for the others.
 	if !a.begun || !bytes.Equal(a.key, e.key) {
 		a.endKey()
-		a.begun, a.key = true, append(a.key[:0], e.key...)
+		a.begun, a.failed, a.key = true, false, append(a.key[:0], e.key...)
 		for _, c := range a.cursors {
 			if err := a.collect(c); err != nil {
 				return err
@@ -110,6 +111,7 @@ func (a *joiner) addParent(e *sortEntry) error {
 	// A bad row still goes through all stages, because rows of later groups must find it. Otherwise
 	// they would be reported as orphans.
 	if l.bad {
+		a.failed = a.failed || !l.passed
 		if a.stage == len(a.table.groups)-1 {
 			return a.sendBad(e, l) // no further group refers to it
 		}
@@ -170,12 +172,16 @@ func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 // value contains.
 func shortenKey(key []byte) string { return shorten(bytes.ReplaceAll(key, []byte{0}, []byte(", "))) }
 
-// endKey ends a key. Rows that belong only to bad rows are left out with them.
+// endKey ends a key. Rows that belong only to bad rows are left out with them, or passed over with them.
 func (a *joiner) endKey() {
 	for _, c := range a.cursors {
 		if c.rows > 0 && !c.used {
 			for i, count := range c.counts {
-				a.tallies[c.tableAt(i).number].leaveOut(count)
+				if tally := a.tallies[c.tableAt(i).number]; a.failed {
+					tally.leaveOut(count)
+				} else {
+					tally.read(0, count)
+				}
 			}
 		}
 	}
@@ -275,13 +281,13 @@ func (c *cursor) same(text []byte) bool {
 }
 
 // reportOrphan reports a row without a parent. Rows with further members of another row are only
-// counted: not every tariff in a list is in use.
+// counted: not every tariff in a list is in use. A row that is not added up may be a posting that is lost.
 func (a *joiner) reportOrphan(c *cursor, text []byte) error {
 	p := c.place
 	if bytes.Equal(text, badMark) {
 		return nil // already reported
 	}
-	if p.mode == asMembers {
+	if p.mode == asMembers && p.several.how != sumOfRows {
 		a.tallies[p.table.number].notReferred()
 		a.countLeftOut(p.table, c.load.counts)
 		return nil

@@ -90,7 +90,7 @@ func (f *numberFormat) strip(text []byte) (core []byte, negative, signed bool) {
 			break
 		}
 		// Blanks separate a word from the digits. A sign stands beside them, or beside a word.
-		text = trimBlanks(rest)
+		text = bytes.TrimFunc(rest, isBlank)
 	}
 	return text, negative, signed
 }
@@ -240,6 +240,9 @@ func (f *numberFormat) whyNot(text []byte) string {
 		return "it has thousands separators; see grouping"
 	}
 	if word := bytes.Trim(core, "0123456789.,' \u00a0\u202f+-()"); len(word) > 0 && len(word) < len(core) && bytes.Count(core, word) == 1 {
+		if bytes.EqualFold(word, []byte{'e'}) {
+			return "it is written with an exponent, as spreadsheets shorten numbers; export the column as text"
+		}
 		return fmt.Sprintf("it is not a number because of %s; see signs for words such as CR, and currency for currencies", shorten(word))
 	}
 	return fmt.Sprintf("it is not a number with the decimal mark %q; see decimal and grouping", f.decimal)

@@ -6,6 +6,7 @@ import "encoding/binary"
 type pendingRow struct {
 	place  byte
 	bad    bool     // already reported; its child rows are left out
+	passed bool     // bad, but only because no place wants it; its child rows are passed over
 	counts []int    // rows inside its object, by table.below
 	keys   [][]byte // the keys of the following joins and, last, of its own place
 	text   []byte   // the members, with placeholders
@@ -16,6 +17,9 @@ func (l *pendingRow) append(dst []byte) []byte {
 	flags := byte(0)
 	if l.bad {
 		flags = 1
+	}
+	if l.passed {
+		flags |= 2
 	}
 	dst = append(dst, l.place, flags)
 	dst = appendCounts(dst, l.counts)
@@ -28,7 +32,8 @@ func (l *pendingRow) append(dst []byte) []byte {
 
 // read decodes a row. Its parts point into text.
 func (l *pendingRow) read(text []byte, below int) {
-	l.place, l.bad = text[0], text[1] == 1
+	l.place, l.bad = text[0], text[1]&1 != 0
+	l.passed = text[1]&2 != 0
 	text = l.readCounts(text[2:], below)
 	count, n := binary.Uvarint(text)
 	text = text[n:]

@@ -32,7 +32,7 @@ type sourceTable struct {
 	layout  layout
 	dropped droppedRows    // rows that the map drops because of other rows
 	tied    droppedRows    // rows that are reported because it is not known which of them is used
-	mixed   map[int]bool   // columns with numbers or dates that contradict each other
+	mixed   map[int]string // columns with numbers or dates that contradict each other, or with the codes that are listed
 	places  []*place       // a row goes to the first one whose condition holds
 	groups  []*linkGroup   // the tables whose rows belong to its rows
 	below   []*sourceTable // all tables whose rows can be inside its objects

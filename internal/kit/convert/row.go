@@ -17,6 +17,7 @@ type currentRow struct {
 	lacking bool    // only because a required value is empty
 	problem Problem // the first one
 	met     []byte  // by column: which readings of numbers and dates occurred
+	codes   otherCodes
 }
 
 // What occurs in a column, as bits.
@@ -40,7 +41,8 @@ func (r *currentRow) doubt(v *expression) bool {
 		return false
 	}
 	r.note(v.column, metDoubtful)
-	return r.table.mixed[v.column]
+	_, mixed := r.table.mixed[v.column]
+	return mixed
 }
 
 // begin starts with another row and reuses the memory.
@@ -188,23 +190,6 @@ func (r *currentRow) meets(t *test, text []byte) bool {
 		}
 	}
 	return true
-}
-
-// negative reports whether all conditions hold. unknown is a column that is empty, if that decides
-// and its condition does not say what it means, or -1.
-func (r *currentRow) negative(tests []test) (yes bool, unknown int) {
-	unknown = -1
-	for i := range tests {
-		t := &tests[i]
-		text := r.cell(t.column, true)
-		switch {
-		case len(text) == 0 && t.empty == 0 && !contains(t.is, nil) && !contains(t.not, nil):
-			unknown = t.column
-		case !r.meets(t, text):
-			return false, -1
-		}
-	}
-	return unknown < 0, unknown
 }
 
 // contains compares without allocating a string.

@@ -19,6 +19,7 @@ type scannedBlock struct {
 	read     int
 	passed   int
 	met      []byte // by column: which readings occurred
+	codes    otherCodes
 	size     int
 	err      error
 }
@@ -52,6 +53,7 @@ func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 		}
 		account.read(done.read, done.passed)
 		x.addMet(t, done.met)
+		x.addCodes(t, done.codes)
 		for _, problem := range done.problems {
 			if err := account.problem(problem); err != nil {
 				return err
@@ -153,7 +155,7 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 		out.batches = append(out.batches, target.batch())
 	}
 	out.met = make([]byte, len(t.columns))
-	w.row.table, w.row.met = t, out.met
+	w.row.table, w.row.met, w.row.codes = t, out.met, nil
 	t.format(&w.rows)
 	if b.wrong != "" {
 		// It counts as one row, so that the figures add up.
@@ -199,6 +201,7 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 			}
 		}
 	}
+	out.codes = w.row.codes
 	// Sorted here in parallel; the sorters only merge.
 	for _, b := range out.batches {
 		b.sort()
@@ -260,11 +263,15 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 		}
 		return true
 	}
+	if len(t.groups) > 0 {
+		w.convertParent(t, nil, at, batches[0])
+		r.failed = false // the row is not used
+	}
 	return false
 }
 
-// convertParent converts a row that others belong to. A bad row is passed on too, so that its child
-// rows are not taken for orphans.
+// convertParent converts a row that others belong to. A bad row is passed on too, and one that no place
+// wants, so that its child rows are not taken for orphans.
 func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch) {
 	r := &w.row
 	w.key, w.ends = w.key[:0], w.ends[:0]
@@ -272,11 +279,15 @@ func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch)
 		w.key = r.key(w.key, g.key)
 		w.ends = append(w.ends, len(w.key))
 	}
-	w.key = r.key(w.key, p.key)
-	w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
-	w.ends = append(w.ends, len(w.key))
 	l := &w.parent
-	l.place, l.bad, l.keys, l.text = p.index, false, l.keys[:0], nil
+	l.place, l.bad, l.passed, l.keys, l.text = 0, p == nil, p == nil, l.keys[:0], nil
+	var members []objectMember
+	if p != nil {
+		w.key = r.key(w.key, p.key)
+		w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
+		l.place, members = p.index, p.members
+	}
+	w.ends = append(w.ends, len(w.key))
 	l.counts = append(l.counts[:0], make([]int, len(t.below))...)
 	for i := 1; i < len(w.ends); i++ {
 		l.keys = append(l.keys, w.key[w.ends[i-1]:w.ends[i]])
@@ -284,11 +295,11 @@ func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch)
 	into.open(at, w.key[:w.ends[0]])
 	begin := len(into.text)
 	into.text = l.append(into.text)
-	members := len(into.text)
-	if into.text, _ = r.write(into.text, p.members); r.failed {
+	from := len(into.text)
+	if into.text, _ = r.write(into.text, members); r.failed {
 		// The row was encoded as a good one. It is encoded again with the same length.
 		l.bad = true
-		into.text = l.append(into.text[:begin])[:members]
+		into.text = l.append(into.text[:begin])[:from]
 	}
 	into.close()
 }

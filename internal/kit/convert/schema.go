@@ -177,6 +177,7 @@ func attrSchema(texts jsonObject) jsonObject {
 		"minor_units":   withDescription(jsonObject{"type": []string{"integer", "string"}}, minorText),
 		"sign":          withDescription(enumOf("same", "reversed"), "reversed if a debit is positive in the old system."),
 		"negative_when": withDescription(ref("condition"), "The number is negative if this condition is met."),
+		"positive_when": withDescription(ref("condition"), "The number is positive if this condition is met. With it, a number is refused if neither this nor negative_when is met."),
 		"when":          withDescription(ref("condition"), "Only if this condition is met."),
 	}
 	return jsonObject{"oneOf": []any{

@@ -150,6 +150,7 @@ func (x *conversion) choose(ctx context.Context, t *sourceTable) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	x.addCodes(t, c.row.codes)
 	if err := errors.Join(c.copies.flush(), c.ranks.flush()); err != nil {
 		return err
 	}
@@ -216,6 +217,7 @@ func (c *chooser) add(t *sourceTable, at uint64) error {
 	if t.unique {
 		c.text = c.text[:0]
 		for _, field := range c.rows.fields {
+			field = trimBlanks(field)
 			c.text = append(fmt.Appendf(c.text, "%d:", len(field)), field...)
 		}
 		sum := sha256.Sum256(c.text)

@@ -81,9 +81,16 @@ func partText(of func(*currentRow) []byte, at string, part int) func(*currentRow
 	}
 }
 
-// strippedText removes leading characters, such as zeros.
+// strippedText removes leading characters, such as zeros. Of zeros alone one is kept.
 func strippedText(of func(*currentRow) []byte, leading string) func(*currentRow) []byte {
-	return func(r *currentRow) []byte { return bytes.TrimLeft(of(r), leading) }
+	return func(r *currentRow) []byte {
+		text := of(r)
+		rest := bytes.TrimLeft(text, leading)
+		if len(rest) == 0 && bytes.HasSuffix(text, []byte{'0'}) {
+			return text[len(text)-1:]
+		}
+		return rest
+	}
 }
 
 // casedText changes the case.
