@@ -52,6 +52,10 @@ func (c *mapCompiler) noteUse(t *sourceTable, node *yamltree.Node, v *expression
 	if v.column < 0 || v.typ == nil || !holdsNumbers(v.typ) && !holdsDates(v.typ) {
 		return
 	}
+	if t.figures == nil {
+		t.figures = map[int]bool{}
+	}
+	t.figures[v.column] = true
 	if node.Kind == yamltree.Mapping {
 		if node.Find("column") == nil || hasAny(node, cuttingSettings) {
 			return

@@ -94,8 +94,13 @@ func Convert(ctx context.Context, order Options) (*Result, error) {
 }
 
 // mixedColumns are columns in which numbers or dates contradict each other, by table.
-// The text names codes of which the map does not say what they mean.
-type mixedColumns map[string]map[int]string
+type mixedColumns map[string]map[int]mixture
+
+// mixture is what contradicts each other in a column.
+type mixture struct {
+	ways  byte   // how doubtful values can be read: metNumber and so on
+	codes string // codes of which the map does not say what they mean
+}
 
 // convertOnce converts. If there are mixed columns that it was not given, it returns them and no
 // result, because values that it took there may be wrong.
@@ -173,14 +178,18 @@ func (x *conversion) mixedColumns() (mixed mixedColumns) {
 					met |= x.met[other.number][column]
 				}
 			}
-			if met == metBoth || len(x.codes[t.number][column]) > 1 {
+			what := mixture{ways: met & (met >> metOther)}
+			if len(x.codes[t.number][column]) > 1 {
+				what.codes = x.codes[t.number].names(column)
+			}
+			if what != (mixture{}) {
 				if mixed == nil {
 					mixed = mixedColumns{}
 				}
 				if mixed[t.name] == nil {
-					mixed[t.name] = map[int]string{}
+					mixed[t.name] = map[int]mixture{}
 				}
-				mixed[t.name][column] = x.codes[t.number].names(column)
+				mixed[t.name][column] = what
 			}
 		}
 	}

@@ -81,6 +81,9 @@ tables:
 func TestExpressions(t *testing.T) {
 	for name, one := range map[string]struct{ fill, columns, row, want string }{
 		"a column":                       {"billing_name: X", "X", " Smith ", `"billing_name":"Smith"`},
+		"a currency and a fixed blank":   {"transfer_balance: {column: X, currency: £}", "X", "-£\u00a06.50", `"transfer_balance":"-6.50"`},
+		"a constant in quotes":           {"billing_name: '=\"007\"'", "X", "x", `"billing_name":"007"`},
+		"zeros stripped but one":         {"billing_name: {column: X, strip: \"0\"}", "X", "000", `"billing_name":"0"`},
 		"nothing":                        {"billing_name: X", "X", "  ", ``},
 		"a constant":                     {"billing_name: =A & B", "X", "", `"billing_name":"A & B"`},
 		"blanks kept":                    {"billing_name: {column: X, trim: no}", "X", " S ", `"billing_name":" S "`},

@@ -119,12 +119,12 @@ func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 	number := v.numbers.read(dst, text, negative)
 	if number == nil {
 		if v.numbers.hints(text) {
-			r.note(v.column, metOther)
+			r.note(v.column, metNumber<<metOther)
 		}
 		r.fail(Unconvertible, v.column, text, v.numbers.whyNot(text))
 		return dst
 	}
-	if v.numbers.doubtful(text) && r.doubt(v) {
+	if v.numbers.doubtful(text) && r.doubt(v, metNumber) {
 		r.fail(Unconvertible, v.column, text, mixedNumbers)
 	}
 	v.doubtUnits(r, text)
@@ -140,7 +140,7 @@ func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 // doubtUnits refuses a number in minor units if its column also has numbers with a decimal mark: then
 // this one can be in either unit.
 func (v *expression) doubtUnits(r *currentRow, text []byte) {
-	if v.numbers.minor > 0 && r.doubt(v) && !isZero(text) {
+	if v.numbers.minor > 0 && r.doubt(v, metNumber) && !isZero(text) {
 		r.fail(Unconvertible, v.column, text, mixedUnits)
 	}
 }
@@ -168,7 +168,7 @@ func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int)
 func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
 	if v.typ.Shape == rules.ShapeDate && len(v.days) == 1 && v.shift == 0 {
 		if day, usual := v.days[0].turn(dst, text); usual {
-			if turnedIsDoubtful(text) && r.doubt(v) {
+			if turnedIsDoubtful(text) && r.doubt(v, metMonth) {
 				r.fail(Unconvertible, v.column, text, mixedDates)
 			}
 			return day
@@ -205,14 +205,12 @@ func (v *expression) dateTime(r *currentRow, text []byte) (at dateTime, ok bool)
 	}
 	if !ok {
 		for _, one := range v.days {
-			if one.contradicts(text) {
-				r.note(v.column, metOther)
-			}
+			r.note(v.column, one.contradicts(text)<<metOther)
 		}
 		r.fail(Unconvertible, v.column, text, "it is not a date in the format "+patternNames(v.days)+"; see dates, and empty for words that mean no date")
 		return at, false
 	}
-	if format.doubtful(text, at) && r.doubt(v) {
+	if r.doubt(v, format.doubtful(text, at)) {
 		r.fail(Unconvertible, v.column, text, mixedDates)
 	}
 	if v.shift != 0 {

@@ -114,10 +114,28 @@ func (t *sourceTable) fixedRows(lines *bufio.Reader) func([]byte) ([]byte, error
 			if i > 0 {
 				dst = append(dst, ',')
 			}
+			if t.figures[i] && column.to < lineEnd && len(cutColumn(line, column.from, column.from+1, runes)) == 0 {
+				dst = append(dst, cutMark)
+				continue
+			}
 			dst = appendField(dst, trimBlanks(cutColumn(line, column.from, column.to, runes)))
 		}
 		return append(dst, '\n'), nil
 	}
+}
+
+// fixedCell returns the text of a fixed column. A number or date before which the line ends is refused if
+// other lines have it: the line may be cut off.
+func (r *currentRow) fixedCell(column int, text []byte) []byte {
+	if text[0] != cutMark {
+		r.note(column, metCut<<metOther)
+		return text
+	}
+	if r.note(column, metCut); r.table.mixed[column].ways&metCut != 0 {
+		at := r.table.layout.fixed[column].from + 1
+		r.fail(Unconvertible, column, nil, fmt.Sprintf("the line ends before position %d, which other lines reach, so it may be cut off; fill it with blanks if it is whole, or write %d- if this is the last column", at, at))
+	}
+	return nil
 }
 
 // isMisplaced reports whether a row says why a line is not one.

@@ -56,9 +56,9 @@ func (t *sourceTable) meanings(r *records, use func(fields [][]byte, sure int)) 
 			sure = 0
 		}
 		use(padded, sure)
-		// An unquoted delimiter in a text moves the fields behind it.
+		// An unquoted delimiter in a text moves the fields behind it, but never the first one.
 		if sure == 0 && len(fields) > want {
-			copy(padded, fields[len(fields)-want:])
+			copy(padded[1:], fields[len(fields)-want+1:])
 			use(padded, 0)
 		}
 	}

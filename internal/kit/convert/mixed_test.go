@@ -48,6 +48,7 @@ func TestDatesThatFitTwoFormatsAreRefused(t *testing.T) {
 		"another kind of date":       {"dates: DD/MM/YYYY", "03/04/2001 2001-12-31 31-12-2001", "2001-04-03"},
 		"two formats":                {"dates: [DD/MM/YYYY, MM/DD/YYYY]", "03/04/2001 25/12/2001 12/25/2001 05/05/2001", "2001-12-25 2001-12-25 2001-05-05"},
 		"the year first":             {"dates: DD/MM/YY", "01/02/03 99/12/31 31/12/99", "1999-12-31"},
+		"a year that is no month":    {"dates: MM/DD/YY", "02/23/19 05/28/31 05/12/24 13/05/24", "2019-02-23 2031-05-28"},
 		"past":                       {"dates: DD/MM/YY, century: past", "13/12/25 13/12/49", "2025-12-13 1949-12-13"},
 		"a day that does not exist":  {"dates: DD/MM/YY", "03/04/21 14/03/24 30/02/25 31/04/25", "2021-04-03 2024-03-14"},
 		"a pivot":                    {"dates: DD/MM/YY, century: 30", "13/12/29 13/12/30", "2029-12-13 1930-12-13"},

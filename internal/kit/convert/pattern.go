@@ -19,6 +19,7 @@ type datePattern struct {
 
 	century centuryRule
 	others  []*datePattern // the same with day, month or year exchanged
+	way     byte           // which of them it is: metMonth or metYear
 }
 
 // patternPart is one piece of a pattern.
@@ -94,13 +95,13 @@ func parsePattern(text string) (*datePattern, error) {
 // exchange adds the patterns that people confuse with this one: 03/04/05 can begin with the day, the
 // month or the year.
 func (p *datePattern) exchange() {
-	for _, pair := range []string{"DM", "DY"} {
+	for way, pair := range map[byte]string{metMonth: "DM", metYear: "DY"} {
 		one, other := p.find(pair[0]), p.find(pair[1])
 		// A month may be a name, and a year of four digits is no day.
 		if one < 0 || other < 0 || p.parts[one].max != p.parts[other].max {
 			continue
 		}
-		changed := &datePattern{text: p.text, clock: p.clock, century: p.century, parts: slices.Clone(p.parts)}
+		changed := &datePattern{way: way, text: p.text, clock: p.clock, century: p.century, parts: slices.Clone(p.parts)}
 		changed.parts[one], changed.parts[other] = p.parts[other], p.parts[one]
 		p.others = append(p.others, changed)
 	}
@@ -111,23 +112,25 @@ func (p *datePattern) find(what byte) int {
 	return slices.IndexFunc(p.parts, func(part patternPart) bool { return part.what == what })
 }
 
-// contradicts reports whether a text is a date only with day, month or year exchanged, whatever is
+// contradicts returns in which ways a text is a date only with day, month or year exchanged, whatever is
 // between and after its numbers: 4/13/2001 and 12-31-2001 00:00 begin with the month. A day that its
 // month does not have, such as 30/02/25, is a mistake in one row and says nothing about the others.
-func (p *datePattern) contradicts(text []byte) bool {
+func (p *datePattern) contradicts(text []byte) (ways byte) {
 	numbers := bytes.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	strict, _ := p.read(text)
 	loose, own := p.inOrder(numbers)
 	for _, at := range []dateTime{strict, loose} {
 		if at.month >= 1 && at.month <= 12 && at.day > 28 && at.day <= 31 {
-			return false
+			return 0
 		}
 	}
-	return slices.ContainsFunc(p.others, func(other *datePattern) bool {
+	for _, other := range p.others {
 		_, reads := other.read(text)
-		_, fits := other.inOrder(numbers)
-		return reads || fits && !own
-	})
+		if _, fits := other.inOrder(numbers); reads || fits && !own {
+			ways |= other.way
+		}
+	}
+	return ways
 }
 
 // inOrder reads numbers as a date in the order of the pattern.
@@ -150,9 +153,14 @@ func (p *datePattern) inOrder(numbers [][]byte) (at dateTime, ok bool) {
 	return at, at.real()
 }
 
-// doubtful reports whether a text that was read is another date with day, month or year exchanged.
-func (p *datePattern) doubtful(text []byte, at dateTime) bool {
-	return slices.ContainsFunc(p.others, func(other *datePattern) bool { read, ok := other.read(text); return ok && read != at })
+// doubtful returns in which ways a text that was read is another date with day, month or year exchanged.
+func (p *datePattern) doubtful(text []byte, at dateTime) (ways byte) {
+	for _, other := range p.others {
+		if read, ok := other.read(text); ok && read != at {
+			ways |= other.way
+		}
+	}
+	return ways
 }
 
 // shortYear reports whether the year has two digits.

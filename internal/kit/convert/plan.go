@@ -30,12 +30,13 @@ type sourceTable struct {
 	unread  bool         // its files could not be read, which was reported
 	dialect dialect
 	layout  layout
-	dropped droppedRows    // rows that the map drops because of other rows
-	tied    droppedRows    // rows that are reported because it is not known which of them is used
-	mixed   map[int]string // columns with numbers or dates that contradict each other, or with the codes that are listed
-	places  []*place       // a row goes to the first one whose condition holds
-	groups  []*linkGroup   // the tables whose rows belong to its rows
-	below   []*sourceTable // all tables whose rows can be inside its objects
+	dropped droppedRows     // rows that the map drops because of other rows
+	tied    droppedRows     // rows that are reported because it is not known which of them is used
+	mixed   map[int]mixture // columns with values that contradict each other
+	figures map[int]bool    // columns that the map reads as numbers or dates
+	places  []*place        // a row goes to the first one whose condition holds
+	groups  []*linkGroup    // the tables whose rows belong to its rows
+	below   []*sourceTable  // all tables whose rows can be inside its objects
 
 	node    *yamltree.Node
 	holders []*place // places of other tables, by mark

@@ -201,7 +201,7 @@ func (r *records) quoted(i int) int {
 		i++
 	}
 	if i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
-		r.wrong = "text follows a closing quote; double the quotes within a text"
+		r.wrong = "text follows a closing quote; double the quotes within a text, or close a quote before it"
 		// Skip the rest of the field, so that the row is reported once.
 		for i < len(text) && text[i] != r.delimiter && text[i] != '\n' {
 			i++

@@ -10,6 +10,10 @@ func TestARowThatNeedsAGuessIsRefused(t *testing.T) {
 	const coded = "transfer_balance: {column: X, negative_when: {Y: D}}"
 	for name, test := range map[string]struct{ fill, rows, used, want string }{
 		"no code":                        {coded, "5,D 7,C 9,", "-5 7", "it is empty, and negative_when does not say what that means"},
+		"two codes that are not listed":  {coded, "5,D 7,C 9,X", "-5", "it is one of several such codes: C, X"},
+		"a code in another case":         {coded, "5,D 7,C 9,d", "-5 7", "negative_when lists it with other letters"},
+		"both sides":                     {"transfer_balance: {column: X, negative_when: {Y: D}, positive_when: {Y: [C, '']}}", "5,D 7,C 8, 9,X", "-5 7 8", "neither negative_when nor positive_when applies"},
+		"an exponent":                    {"transfer_balance: X", "1E5, 5,", "5", "it is written with an exponent"},
 		"no code for zero":               {coded, "0,", "0", ""},
 		"no code, and the map says plus": {"transfer_balance: {column: X, negative_when: {Y: {is: D, empty: false}}}", "5,D 9,", "-5 9", ""},
 		"no code, and it says minus":     {"transfer_balance: {column: X, negative_when: {Y: [D, '']}}", "5,D 9,", "-5 -9", ""},

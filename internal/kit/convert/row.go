@@ -22,9 +22,13 @@ type currentRow struct {
 
 // What occurs in a column, as bits.
 const (
-	metDoubtful = 1 << iota // a number or date that can be read in two ways
-	metOther                // one that can only be read in another way than the map says
-	metBoth     = metDoubtful | metOther
+	metNumber = 1 << iota // a number that can be read in two ways
+	metMonth              // a date that is another one with day and month exchanged
+	metYear               // a date that is another one with day and year exchanged
+	metCut                // nothing, because the line ends before the column
+	// Shifted by this, the same bits mean a value that can only be read in another way than the map says,
+	// or that lines reach the column.
+	metOther = 4
 )
 
 // note records what occurs in a column.
@@ -34,15 +38,14 @@ func (r *currentRow) note(column int, what byte) {
 	}
 }
 
-// doubt records a value that can be read in two ways. It reports whether it must be refused,
-// because both ways occur in its column.
-func (r *currentRow) doubt(v *expression) bool {
-	if v.keepMixed || v.column < 0 {
+// doubt records a value that can be read in two ways, which are bits. It reports whether it must be
+// refused, because both ways occur in its column.
+func (r *currentRow) doubt(v *expression, ways byte) bool {
+	if ways == 0 || v.keepMixed || v.column < 0 {
 		return false
 	}
-	r.note(v.column, metDoubtful)
-	_, mixed := r.table.mixed[v.column]
-	return mixed
+	r.note(v.column, ways)
+	return r.table.mixed[v.column].ways&ways != 0
 }
 
 // begin starts with another row and reuses the memory.

@@ -26,6 +26,12 @@ func TestNoAccountHasAFigureOfSomeOfItsRows(t *testing.T) {
 		"a condition that cannot be read":  {"several: sum, when: {BAL: {above: 0}}", "5,,2024-01-01 x,,2024-01-01", ""},
 		"rows that the map excludes":       {"several: sum, when: {BAL: {above: 0}}", "5,,2024-01-01 -2,,2024-01-01 3,,2024-01-01", "8"},
 		"two rows, and one is wanted":      {"optional: true", "1,,2024-01-01 2,,2024-01-01", ""},
+		"a sum with a short row":           {"several: sum", "1,x,2024-01-01 2,x", ""},
+		"a sum with a long row":            {"several: sum", "1,x,2024-01-01 2,x,2024-01-01,y", ""},
+		"the newest of a long row":         {"several: {newest: AT}", "1,x,2024-01-02 2,x,2024-01-01,y", ""},
+		"the last of a short row":          {"several: last", "1,x,2024-01-02 2,x", ""},
+		"a quote that swallows a row":      {"several: sum", "1,x,2024-01-01 2,`x,2024-01-01 3,`x`,2024-01-01", ""},
+		"only a short row":                 {"optional: true", "1,x", ""},
 		"one row that cannot be used":      {"optional: true", "x,,2024-01-01", ""},
 	} {
 		rows := ""

@@ -109,7 +109,7 @@ func (r *currentRow) checkCode(t *test) {
 		r.codes = otherCodes{}
 	}
 	r.codes.add(t.column, string(code))
-	if codes := r.table.mixed[t.column]; codes != "" {
+	if codes := r.table.mixed[t.column].codes; codes != "" {
 		r.fail(Unconvertible, t.column, code, "negative_when does not list it, and it is one of several such codes: "+codes+"; list those of positive numbers with positive_when")
 	}
 }

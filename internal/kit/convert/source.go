@@ -26,6 +26,7 @@ const (
 	lineMark  = 0x1e // a line end within a field that is not one in the file
 	errorMark = 0x1d // the field is an error of a workbook, or says why a line with fixed columns is not a row
 	skipMark  = 0x1c // the row is one that the map skips
+	cutMark   = 0x1b // the line ends before this fixed column, which the map reads as a number or a date
 	endOfFile = 0x1a // Ctrl-Z, which old systems write at the end
 )
 
@@ -43,7 +44,7 @@ type layout struct {
 }
 
 // marked reports whether fields can contain marks.
-func (l *layout) marked() bool { return l.workbook || l.escape != 0 }
+func (l *layout) marked() bool { return l.workbook || l.escape != 0 || l.fixed != nil }
 
 // isWorkbook reports whether a file is read as an Excel workbook.
 func isWorkbook(path string) bool {
@@ -386,6 +387,9 @@ func (r *currentRow) markedCell(column int, text []byte) []byte {
 	if len(text) > 0 && text[0] == errorMark {
 		r.fail(Unconvertible, column, text[1:], "the cell holds an error; correct it in the workbook")
 		return nil
+	}
+	if r.table.layout.fixed != nil {
+		return r.fixedCell(column, text)
 	}
 	if bytes.IndexByte(text, lineMark) < 0 {
 		return text
