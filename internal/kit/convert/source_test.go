@@ -146,7 +146,7 @@ func TestFixedLinesWithOtherPositions(t *testing.T) {
 	} {
 		files := map[string]string{
 			"map.yaml": "map: 1\nsupplier: NORTH\ntables:\n  A: {file: a.txt, fixed: {NO: 1-4, NAME: 5-12, BAL: 14-20}, into: accounts, account: NO, fill: {customers: [{family_name: NAME}], transfer_balance: BAL}}\n",
-			"a.txt":    "1   Smith      12.50\n3   Short\n" + line,
+			"a.txt":    "1   Smith      12.50\n3   Short           \n" + line,
 		}
 		if strings.HasPrefix(line, "TRL") {
 			files["map.yaml"] = strings.Replace(files["map.yaml"], "fixed: {NO: 1-4, NAME: 5-12, BAL: 14-20}", "columns: [NO, NAME, BAL], delimiter: '|'", 1)
