@@ -105,38 +105,38 @@ func (r *currentRow) mayTake(p *place, sure int) bool {
 }
 
 // malformed returns the problem of the current row, and keeps what it may be a part of from being written.
-func (w *worker) malformed(t *sourceTable, at uint64, batches []*batch, p Problem) Problem {
+func (w *worker) malformed(t *sourceTable, at uint64, batches []*batch, found Problem) Problem {
 	known, needed := false, false
 	t.meanings(&w.rows, func(fields [][]byte, sure int) {
-		for _, place := range t.places {
+		for _, p := range t.places {
 			w.row.begin(fields)
 			w.row.simple = false
-			if !w.row.mayTake(place, sure) {
+			if !w.row.mayTake(p, sure) {
 				continue
 			}
 			w.row.failed = false
-			w.key = w.row.key(w.key[:0], place.key)
-			needed = needed || place.withholds()
+			w.key = w.row.key(w.key[:0], p.key)
+			needed = needed || p.withholds()
 			known = known || len(w.key) > 0
 			w.row.failed = true // the row is reported as malformed
 			switch {
 			case len(t.groups) > 0:
-				w.convertParent(t, place, at, batches[0])
-			case len(w.key) > 0 && (place.stem == book.Accounts.Stem || place.withholds()):
-				b := batches[place.index]
+				w.convertParent(t, p, at, batches[0])
+			case len(w.key) > 0 && (p.stem == book.Accounts.Stem || p.withholds()):
+				b := batches[p.index]
 				b.open(at, w.key)
-				b.text = append(place.begin(b.text), badMark...)
+				b.text = append(p.begin(b.text), badMark...)
 				b.close()
 			}
 		}
 	})
 	if w.rows.inner > 0 {
-		p.where = fmt.Sprintf("lines %d to %d were read as one row: ", w.rows.at, w.rows.at+w.rows.inner)
+		found.where = fmt.Sprintf("lines %d to %d were read as one row: ", w.rows.at, w.rows.at+w.rows.inner)
 	}
 	if needed && !known {
-		p.What += "; what it belongs to cannot be read, so rows of other tables may be written without it"
+		found.What += "; what it belongs to cannot be read, so rows of other tables may be written without it"
 	}
-	return p
+	return found
 }
 
 // doubt keeps a malformed row from being ignored where one of several rows is chosen.
