@@ -153,8 +153,11 @@ func suggestMap(command *cobra.Command, args []string) error {
 	for _, file := range suggestion.Skipped {
 		fmt.Fprintf(command.ErrOrStderr(), "%s was not read: %s\n", escapeText(file.Name), escapeText(file.Why))
 	}
-	return printDone(command, data, "Wrote %s for %s. Replace the %s marked CHOOSE, review the rest, then run: landfall convert %s",
-		path, counted(suggestion.Tables, "table"), counted(suggestion.Open, "value"), order.Folder)
+	task := "Review it"
+	if suggestion.Open > 0 {
+		task = "Replace the " + counted(suggestion.Open, "value") + " marked CHOOSE, review the rest"
+	}
+	return printDone(command, data, "Wrote %s for %s. %s, then run: landfall convert %s", path, counted(suggestion.Tables, "table"), task, order.Folder)
 }
 
 // counted is a number with its noun, such as 1 table or 2 tables.
