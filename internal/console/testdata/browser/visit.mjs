@@ -201,6 +201,11 @@ const pages = JSON.parse(list).filter((path) => path.startsWith("/"));
 for (const path of pages) {
   await page.goto(server + path);
   await inspect(page, path);
+  // Forms that open are inspected together.
+  const closed = page.locator("main details:not([open]):has(form)");
+  if (await closed.count() === 0) continue;
+  await closed.evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+  await inspect(page, path, "open-");
 }
 
 // The pages of a server that nobody can sign in to yet.
