@@ -95,6 +95,9 @@ func exampleOf(typ *rules.Type) string {
 	case rules.ShapeDatetime:
 		return `"2026-01-15T09:30:00Z"`
 	}
+	if typ.Decimals {
+		return `{"peak":"0.31"}`
+	}
 	return `{"kept":"unchanged"}`
 }
 

@@ -58,6 +58,10 @@ func wrongValues(typ *rules.Type) (wrong []string) {
 		}
 	case rules.ShapeDate, rules.ShapeDatetime:
 		wrong = append(wrong, `"2026-02-30"`)
+	case rules.ShapeAny:
+		if typ.Decimals {
+			wrong = append(wrong, `{"peak":"ten"}`, `{"peak":true}`, `[1]`)
+		}
 	case rules.ShapeList:
 		if typ.Max <= 10 {
 			wrong = append(wrong, `[`+strings.TrimSuffix(strings.Repeat("{},", typ.Max+1), ",")+`]`)

@@ -134,6 +134,9 @@ func typeText(typ *rules.Type) string {
 	case rules.ShapeList:
 		return fmt.Sprintf("list of %d to %d: %s", typ.Min, typ.Max, typeText(typ.Item))
 	}
+	if typ.Decimals {
+		return "object of decimals"
+	}
 	if typ.Object {
 		return "any JSON object"
 	}

@@ -351,6 +351,8 @@ func (m *merger) typ(in *pack.Pack, field *pack.Field, typ *pack.Type) (rules.Ty
 		return phoneText, true
 	case pack.AnyMap:
 		return rules.AnyObject(), true
+	case pack.Decimals:
+		return rules.Decimals(), true
 	case pack.List:
 		item, ok := m.typ(in, field, typ.Item)
 		return rules.List(int(typ.Min), int(typ.Max), item), ok

@@ -99,7 +99,8 @@ const (
 	Email    Kind = "email"
 	Phone    Kind = "phone"
 	Any      Kind = "any"
-	AnyMap   Kind = "object" // any JSON object
+	AnyMap   Kind = "object"   // any JSON object
+	Decimals Kind = "decimals" // an object of decimals, with any names
 	List     Kind = "list"
 	Named    Kind = "named" // an object of the pack or of Landfall
 )
@@ -107,7 +108,7 @@ const (
 // kinds are the kinds that a file can write without "list of".
 var kinds = []string{
 	string(Text), string(Line), string(Code), string(Choice), string(Boolean), string(Integer), string(Decimal), string(Money), string(Date),
-	string(Datetime), string(Time), string(Email), string(Phone), string(Any), string(AnyMap),
+	string(Datetime), string(Time), string(Email), string(Phone), string(Any), string(AnyMap), string(Decimals),
 }
 
 // Rule is a cross-field rule of a pack.

@@ -31,3 +31,29 @@ func TestDecimalsAreReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// The values of an object of decimals are checked like decimals, whatever their names.
+func TestObjectsOfDecimals(t *testing.T) {
+	table := NewTable("Overrides", "", Optional("rates", Decimals(), ""))
+	for sent, want := range map[string]string{
+		`{}`: "", `null`: "", `{"peak":0.31,"night":"0.12","x":-1e-3}`: "", `{"\u0061":1}`: "",
+		`[1]`: CodeInvalidType, `1`: CodeInvalidType, `{"peak":true}`: CodeInvalidType, `{"peak":null}`: CodeInvalidType,
+		`{"peak":{"a":1}}`: CodeInvalidType, `{"peak":"1,5"}`: CodeInvalidDecimal, `{"a":1,"peak":""}`: CodeInvalidDecimal,
+		`{"peak":0.12345678901}`: CodeMaxDecimalPlaces, `{"peak":1e400}`: CodeOutOfRange,
+	} {
+		doc, fault := table.Read([]byte(`{"rates":`+sent+`}`), Limits{})
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		got := ""
+		for _, one := range doc.Report().Errors() {
+			got += one.Code
+			if one.Attr != "rates" {
+				t.Errorf("%s: the problem is at %s", sent, one.Attr)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", sent, got, want)
+		}
+	}
+}

@@ -93,6 +93,9 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 	case ShapeList:
 		return typ.listSchema(ref)
 	}
+	if typ.Decimals {
+		return map[string]any{"type": "object", "additionalProperties": map[string]any{"$ref": ref(decimalTable)}}
+	}
 	if typ.Object {
 		return map[string]any{"type": "object"}
 	}

@@ -112,6 +112,7 @@ type Type struct {
 	Table     *Table   // of an object
 	Item      *Type    // of a list
 	Object    bool     // any JSON must be an object
+	Decimals  bool     // the members of any object must be decimals
 	Or        *Type    // an object that may be given instead of a string
 }
 
@@ -208,3 +209,7 @@ func AnyJSON() Type { return Type{Shape: ShapeAny} }
 
 // AnyObject is any JSON object, kept unchanged.
 func AnyObject() Type { return Type{Shape: ShapeAny, Object: true} }
+
+// Decimals is an object with any names, whose values are exact numbers with at most ten
+// decimals. It is kept unchanged.
+func Decimals() Type { return Type{Shape: ShapeAny, Object: true, Decimals: true} }

@@ -1,9 +1,12 @@
 package rules
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
+	"landfall/internal/lib/money"
 	"landfall/internal/lib/spelling"
 )
 
@@ -30,10 +33,41 @@ func (r *reader) any(node *Node) bool {
 	for node.start = before; strings.IndexByte(" \t\r\n:,", r.doc.text[node.start]) >= 0; {
 		node.start++
 	}
-	if node.typ.Object && kind == '[' {
+	switch {
+	case node.typ.Object && kind == '[':
 		r.reject(node, CodeInvalidType, typeDetails[ShapeObject])
+	case node.typ.Decimals:
+		r.decimals(node)
 	}
 	return true
+}
+
+// decimals checks the values of an object that was read.
+func (r *reader) decimals(node *Node) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(r.doc.text[node.start:node.end]), &members) != nil {
+		return // it is wrong in another way
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		value, digits := string(members[name]), ""
+		var err error
+		switch value[0] {
+		case '"':
+			digits = unescape(value)
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			digits, err = money.Plain(value)
+		default:
+			r.reject(node, CodeInvalidType, "Its values must be numbers or strings that contain decimal numbers.")
+			return
+		}
+		if err == nil {
+			_, err = money.ParseDecimal(digits)
+		}
+		if err != nil {
+			r.decimal(node, err, "Its values must have at most 10 decimal places.")
+			return
+		}
+	}
 }
 
 // skipValue reads a value that no table describes: metadata, the value of an
