@@ -146,7 +146,7 @@ func (t *sourceTable) isMisplaced(fields [][]byte) bool {
 // misplaced says what is wrong with the positions of a line, and where, or returns "".
 func (t *sourceTable) misplaced(line []byte, runes, ended bool, gaps []fixedColumn) (what string, value []byte) {
 	if bytes.IndexByte(line, '\t') >= 0 {
-		return "the line has a tab, so nobody knows the positions behind it; replace tabs by blanks, for example with --filter and expand", line
+		return "the line has a tab, so the positions after it are not known; replace tabs with blanks, for example with --filter and expand", line
 	}
 	for _, gap := range gaps {
 		if len(trimBlanks(cutColumn(line, gap.from, gap.to, runes))) > 0 {
