@@ -78,15 +78,18 @@ func (a *joiner) send(e *sortEntry, l *pendingRow) error {
 // sendBad sends the key of a row that was reported, if an account or another row is not written
 // because of it. Other bad rows end here.
 func (a *joiner) sendBad(e *sortEntry, l *pendingRow) error {
-	p, key := a.table.places[l.place], l.keys[0]
+	p, key, mark := a.table.places[l.place], l.keys[0], badMark
+	if l.passed {
+		mark = passedMark
+	}
 	switch {
-	case l.passed, p.stem != book.Accounts.Stem && (!p.withholds() || len(key) == 0):
+	case p.stem != book.Accounts.Stem && (l.passed || !p.withholds() || len(key) == 0):
 		return nil
 	case p.sorter == nil:
-		return a.direct.badAccount(a.table, key, e.at)
+		return a.direct.unusedAccount(a.table, key, e.at, mark)
 	}
 	b := a.batchers[l.place].open(e.at, key)
 	clear(l.counts)
-	b.text = append(appendCounts(p.begin(b.text), l.counts), badMark...)
+	b.text = append(appendCounts(p.begin(b.text), l.counts), mark...)
 	return a.batchers[l.place].close()
 }

@@ -18,6 +18,7 @@ type inheritedFormat struct {
 	figured     bool // the map says here how numbers are written
 	dated       bool // and dates
 	conditional bool // only some rows are read like this
+	alternative bool // it is a part of first, so another one may have the value
 }
 
 // columnUse is a value that is a column as it is, or the comparison of one.

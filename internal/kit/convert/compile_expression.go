@@ -117,7 +117,9 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			c.refuseFormats(member.Node, parts)
 			v.text = joinedText(parts, between)
 		case "first":
+			within.alternative = true
 			parts := c.parts(t, member.Node, v, v.typ, within)
+			v.unmet(parts)
 			if v.text = firstText(parts); v.typ == nil {
 				c.refuseFormats(member.Node, parts)
 			} else if slices.ContainsFunc(parts, func(one *expression) bool { return one.formatted || one.computed }) || c.filling == nil && !hasAny(node, changingSettings) {
@@ -132,8 +134,11 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			} else {
 				c.oneCurrency(member.Line, within.numbers.currencies)
 			}
-			v.text = arithmeticText(c.parts(t, member.Node, v, &rules.Type{Shape: rules.ShapeDecimal}, within), member.Name == "product")
-			v.computed = true
+			parts := c.parts(t, member.Node, v, &rules.Type{Shape: rules.ShapeDecimal}, within)
+			v.text, v.computed = arithmeticText(parts, member.Name == "product"), true
+			if member.Name == "sum" {
+				v.unmet(parts)
+			}
 		default:
 			continue
 		}
@@ -150,12 +155,19 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			c.errorf(member.Line, "set %s for each part of first, because a part has settings of its own", member.Name)
 		}
 	}
-	c.transforms(node, v)
+	c.transforms(t, node, v)
 	c.formats(t, node, v)
 	c.formattedText(node, v)
 	c.checkPoints(node, v)
+	if v.conditional != nil && !written.alternative {
+		v.text = coveredText(v, map[bool]string{true: "sum", false: "first"}[v.computed])
+	}
 	if when := node.Find("when"); when != nil {
-		v.text = conditionalText(v.text, c.tests(t, when))
+		v.when, v.whole = c.tests(t, when), v.text
+		if v.fixed { // its condition takes the place of the column
+			v.whole = nil
+		}
+		v.text = conditionalText(v.text, v.when)
 		// With a condition, a constant differs between rows.
 		v.fixed = false
 	}
@@ -200,7 +212,7 @@ func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression, 
 }
 
 // transforms adds the steps that change the text, in order.
-func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
+func (c *mapCompiler) transforms(t *sourceTable, node *yamltree.Node, v *expression) {
 	keep, instead := false, (*string)(nil)
 	if otherwise := node.Find("otherwise"); otherwise != nil {
 		text, _ := c.text(node, "otherwise")
@@ -237,6 +249,9 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 	if given := node.Find("values"); given != nil {
 		table := c.values(given)
 		c.checkChoices(given, v.typ, table)
+		for _, member := range given.Members {
+			c.notEmptyWord(t, member.Line, member.Name)
+		}
 		v.letters = map[byte][]byte{}
 		// Only visible ASCII characters: blanks are trimmed, and other bytes depend on the charset.
 		for from, to := range table {
@@ -371,12 +386,22 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 		default:
 			one.is = c.texts(member.Node, "a condition")
 		}
+		for _, word := range slices.Concat(one.is, one.not) {
+			c.notEmptyWord(t, member.Line, word)
+		}
 		// A missing column was already reported.
 		if one.column >= 0 {
 			list = append(list, one)
 		}
 	}
 	return list
+}
+
+// notEmptyWord refuses to compare with a word that means an empty value: no value is equal to it.
+func (c *mapCompiler) notEmptyWord(t *sourceTable, line int, word string) {
+	if slices.Contains(t.dialect.empty, word) {
+		c.errorf(line, "%s means an empty value in %s, so nothing is equal to it; compare with \"\" instead, or remove it from empty", word, t.name)
+	}
 }
 
 // maxShift is the most days that can be added to a date: a hundred years.

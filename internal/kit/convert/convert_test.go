@@ -336,17 +336,18 @@ func TestEndlessRows(t *testing.T) {
 }
 
 // TestListsAreBounded gives an account more rows than a request may have. They are split over
-// several lines where possible, and otherwise reported.
+// several lines where possible. Otherwise they are reported, and the account is not written with some of them.
 func TestListsAreBounded(t *testing.T) {
 	book, result, err := attempt(t, tableFolder(t, map[string]string{
-		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",
-		"a.csv":    "NO\n1\n",
+		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: n.csv, into: notes, account: NO, fill: {body: NO}}\n",
+		"a.csv":    "NO\n1\n2\n",
 		"c.csv":    "NO\n" + strings.Repeat("1\n", 2500),
+		"n.csv":    "NO\n" + strings.Repeat("2\n", 2500),
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tally := result.Tallies[1]; tally.Used != 100 || tally.Problems[convert.Surplus] != 2400 {
+	if tally := result.Tallies[1]; tally.Used != 0 || tally.LeftOut != 100 || tally.Problems[convert.Surplus] != 2400 || result.Tallies[0].Problems[convert.Incomplete] != 1 {
 		t.Errorf("customers: %+v", tally)
 	}
 	if notes := linesOf(t, book, "notes"); len(notes) != 3 || result.Tallies[2].Used != 2500 {

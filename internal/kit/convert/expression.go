@@ -41,6 +41,10 @@ type expression struct {
 
 	formatted bool          // it says itself how its numbers or dates are written
 	choices   []*expression // of first, if one of them is formatted: the first with a value is written as it says
+
+	when        []test                     // if given, only rows that meet it have the value
+	whole       func(r *currentRow) []byte // the text without this condition, or nil
+	conditional []*expression              // the parts of first or sum, if all of them have conditions
 }
 
 // holdsNumbers reports whether values of a type are numbers.

@@ -37,6 +37,7 @@ type heldAccount struct {
 	counts []int
 	begin  int  // where its line begins
 	bad    bool // its row was already reported
+	passed bool // its row was passed over
 	reused bool // another row has its number
 }
 
@@ -120,8 +121,8 @@ func (p *fileWriter) writeAll(ctx context.Context, s *sorter) error {
 func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text []byte) error {
 	switch p.stem {
 	case book.Accounts.Stem:
-		if bytes.Equal(text, badMark) {
-			return p.badAccount(t, e.key, e.at)
+		if bytes.Equal(text, badMark) || bytes.Equal(text, passedMark) {
+			return p.unusedAccount(t, e.key, e.at, text)
 		}
 		return p.account(t, e.key, e.at, counts, func(dst []byte) []byte { return append(dst, text...) })
 	case totalsStem:
@@ -131,10 +132,16 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 	switch {
 	case err != nil:
 		return err
-	case unused:
+	case bytes.Equal(unused, badMark):
 		// The account was reported. Its postings must not be sent to another one with its number.
 		p.tallies[t.number].leaveOut(1)
 		p.countLeftOut(t, counts)
+		return nil
+	case bytes.Equal(unused, passedMark) && !p.placeOf(t).orphans:
+		p.tallies[t.number].read(0, 1)
+		for i, count := range counts {
+			p.tallies[t.below[i].number].read(0, count)
+		}
 		return nil
 	case !known && !p.placeOf(t).orphans:
 		return p.reject(t, e.at, counts, p.placeOf(t).orphan(Problem{
@@ -165,21 +172,24 @@ func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int
 	return nil
 }
 
-// badAccount takes note of a row that was reported. Another row with its number is not written
-// either, or it would get the customers of both.
-func (p *fileWriter) badAccount(t *sourceTable, key []byte, at uint64) error {
-	if len(key) == 0 {
+// unusedAccount takes note of a row that was reported or passed over. Another row with the number of one
+// that was reported is not written either, or it would get the customers of both.
+func (p *fileWriter) unusedAccount(t *sourceTable, key []byte, at uint64, mark []byte) error {
+	passed := bytes.Equal(mark, passedMark)
+	if len(key) == 0 || passed && p.begun && bytes.Equal(key, p.last) {
 		return nil
 	}
 	again, err := p.hold(t, key, at, nil)
-	p.held.bad = p.held.bad || !again
+	p.held.passed = passed
+	p.held.bad = p.held.bad || !again && !passed
 	return err
 }
 
 // hold begins with another row. If it has the number of the held account, that one is reported, and
 // hold returns true.
 func (p *fileWriter) hold(t *sourceTable, key []byte, at uint64, counts []int) (again bool, err error) {
-	if p.begun && bytes.Equal(key, p.last) {
+	same := p.begun && bytes.Equal(key, p.last)
+	if same && !p.held.passed {
 		if h := &p.held; !h.reused {
 			h.reused = true
 			p.text = p.text[:h.begin]
@@ -189,8 +199,10 @@ func (p *fileWriter) hold(t *sourceTable, key []byte, at uint64, counts []int) (
 		}
 		return true, nil
 	}
-	if err := p.release(); err != nil {
-		return false, err
+	if !same {
+		if err := p.release(); err != nil {
+			return false, err
+		}
 	}
 	p.begun, p.last = true, append(p.last[:0], key...)
 	p.held = heldAccount{table: t, at: at, counts: append(p.held.counts[:0], counts...), begin: len(p.text)}
@@ -215,8 +227,10 @@ func (p *fileWriter) release() error {
 	}
 	entry := sortEntry{key: p.last}
 	switch {
+	case h.passed:
+		entry.payload = passedMark
 	case h.reused, h.bad:
-		entry.payload = unusedMark
+		entry.payload = badMark
 	// Only here is the length of the whole line known.
 	case len(p.text)-h.begin > maxLine:
 		p.text = p.text[:h.begin]
@@ -225,7 +239,7 @@ func (p *fileWriter) release() error {
 		}); err != nil {
 			return err
 		}
-		entry.payload = unusedMark
+		entry.payload = badMark
 	default:
 		p.countUsed(h.table, h.counts)
 		p.text = append(p.text, '\n')
@@ -245,11 +259,9 @@ func (p *fileWriter) release() error {
 	return p.flushFull()
 }
 
-// badMark is the text of an account whose row was reported. No members begin with this byte.
-var badMark = []byte{1}
-
-// unusedMark follows the number of an account that is not in the book because its rows were reported.
-var unusedMark = []byte{1}
+// badMark and passedMark are the texts of an account whose row was reported or passed over. No members
+// begin with these bytes. They also follow the number of an account that is not in the book.
+var badMark, passedMark = []byte{1}, []byte{2}
 
 // open begins a line with the supplier and the account.
 func (p *fileWriter) open(dst, account []byte) []byte {
@@ -275,24 +287,23 @@ func (p *fileWriter) item(t *sourceTable, key []byte, counts []int, text []byte)
 	return nil
 }
 
-// inBook reports whether an account is in the book, or is not because its rows were reported.
-// Keys come sorted. A map without accounts adds to existing ones.
-func (p *fileWriter) inBook(key []byte) (known, unused bool, err error) {
+// inBook reports whether an account is in the book, or with a mark why its rows are not. Keys come sorted. A map without accounts adds to existing ones.
+func (p *fileWriter) inBook(key []byte) (known bool, unused []byte, err error) {
 	// If the map creates accounts but none was created, nothing can belong to one.
 	if !p.makesAccounts || p.known == nil {
-		return !p.makesAccounts, false, nil
+		return !p.makesAccounts, nil, nil
 	}
 	for !p.ended {
 		switch order := compareKeys(p.known.entry().key, key); {
 		case order == 0:
-			unused = len(p.known.entry().payload) > 0
-			return !unused, unused, nil
+			unused = p.known.entry().payload
+			return len(unused) == 0, unused, nil
 		case order > 0:
-			return false, false, nil
+			return false, nil, nil
 		}
 		p.ended = !p.known.next()
 	}
-	return false, false, p.known.err()
+	return false, nil, p.known.err()
 }
 
 // placeOf returns the place of a table in this file.

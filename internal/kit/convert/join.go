@@ -240,7 +240,8 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 		what := "there is already one for the same row of " + a.table.name
 		switch {
 		case c.place.mode == asList:
-			what = "there are more of them for one row of " + a.table.name + " than can be sent"
+			what = "there are more of them for one row of " + a.table.name + " than can be sent; exclude some with when"
+			c.breakAt(c.now.at)
 		case !c.same(text):
 			what = "there is another one for the same row of " + a.table.name + ", and nothing says which is used; see several"
 			c.breakAt(c.now.at)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"landfall/internal/api/rules"
+	"landfall/internal/kit/book"
 	"landfall/internal/lib/yamltree"
 )
 
@@ -123,6 +124,16 @@ type place struct {
 // members, or a figure of several rows, would be incomplete. A list only lacks the row.
 func (p *place) withholds() bool {
 	return p.mode == asMembers || p.mode == asObject || p.mode == asList && p.several.how != ""
+}
+
+// accountsPlace returns the place of accounts, or nil.
+func (t *sourceTable) accountsPlace() *place {
+	for _, p := range t.places {
+		if p.stem == book.Accounts.Stem {
+			return p
+		}
+	}
+	return nil
 }
 
 // where names the place in messages.

@@ -19,7 +19,7 @@ func TestARowThatNeedsAGuessIsRefused(t *testing.T) {
 		"no code, and it says minus":     {"transfer_balance: {column: X, negative_when: {Y: [D, '']}}", "5,D 9,", "-5 -9", ""},
 		"not a code, and none":           {"transfer_balance: {column: X, negative_when: {Y: {not: C}}}", "5,D 9,", "-5", "it is empty"},
 		"another condition decides":      {"transfer_balance: {column: X, negative_when: {Y: D, NO: '99'}}", "9,", "9", ""},
-		"a code and a sign":              {coded, "(5),D -5,D 5,D -5,C", "-5 -5", "it has a sign, and negative_when gives it another"},
+		"a code and a sign":              {coded, "(5),D -5,D 5,D -5,C", "-5", "it has a sign, and negative_when gives it another"},
 		"a part of a sum without a code": {"transfer_balance: {sum: [{column: X, negative_when: {Y: D}}, =1]}", "5,D 9,", "-4", "it is empty"},
 		"two signs":                      {"transfer_balance: {column: X, signs: {CR: plus}}", "-5CR, (-5), --5, -5-, 5CR,", "5", "it has two signs"},
 		"another minus":                  {"transfer_balance: X", "(−5), 5,", "5", "it has two signs"},

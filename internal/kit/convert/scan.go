@@ -249,6 +249,7 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 		}
 		w.key = r.key(w.key[:0], p.key)
 		w.checkKey(p, w.key)
+		r.checkSum(p)
 		b := batches[p.index]
 		b.open(at, w.key)
 		b.text, _ = r.write(p.begin(b.text), p.members)
@@ -265,8 +266,15 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 	}
 	if len(t.groups) > 0 {
 		w.convertParent(t, nil, at, batches[0])
-		r.failed = false // the row is not used
+	} else if p := t.accountsPlace(); p != nil {
+		if w.key = r.key(w.key[:0], p.key); len(w.key) > 0 {
+			b := batches[p.index]
+			b.open(at, w.key)
+			b.text = append(p.begin(b.text), passedMark...)
+			b.close()
+		}
 	}
+	r.failed = false // the row is not used
 	return false
 }
 
@@ -285,7 +293,11 @@ func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch)
 	if p != nil {
 		w.key = r.key(w.key, p.key)
 		w.checkKey(p, w.key[w.ends[len(w.ends)-1]:])
+		r.checkSum(p)
 		l.place, members = p.index, p.members
+	} else if p := t.accountsPlace(); p != nil {
+		w.key = r.key(w.key, p.key)
+		l.place = p.index
 	}
 	w.ends = append(w.ends, len(w.key))
 	l.counts = append(l.counts[:0], make([]int, len(t.below))...)

@@ -13,7 +13,8 @@ func TestNoAccountHasAFigureOfSomeOfItsRows(t *testing.T) {
 	for name, test := range map[string]struct{ several, rows, want string }{
 		"a sum without a row":              {"several: sum", "100.00,,2024-01-01 `50,00`,,2024-01-01", ""},
 		"a sum of rows that differ":        {"several: sum", "1,x,2024-01-01 2,y,2024-01-01", ""},
-		"a sum with an empty number":       {"several: sum", "1,x,2024-01-01 ,x,2024-01-01", "1"},
+		"a sum with an empty number":       {"several: sum", "1,x,2024-01-01 ,x,2024-01-01", ""},
+		"a sum of an empty number":         {"several: sum", ",x,2024-01-01", ""},
 		"the newest cannot be read":        {"several: {newest: AT}", "1,,2024-01-01 2,,2024-02-30", ""},
 		"the newest has no date":           {"several: {newest: AT}", "1,,2024-01-01 2,,", ""},
 		"only one row, without a date":     {"several: {newest: AT}", "2,,", "2"},

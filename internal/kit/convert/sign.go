@@ -89,8 +89,8 @@ func (v *expression) checkSign(r *currentRow, text []byte, negative bool, unknow
 	case len(v.plus) == 0 && len(v.minus) == 1:
 		r.checkCode(&v.minus[0])
 	}
-	if _, _, signed := v.numbers.strip(text); signed && negative {
-		r.fail(Unconvertible, v.column, text, "it has a sign, and negative_when gives it another; if this reverses the sign, write {product: [COLUMN, =-1]} with when")
+	if _, minus, signed := v.numbers.strip(text); signed && (negative || minus) {
+		r.fail(Unconvertible, v.column, text, "it has a sign, and negative_when gives it another; if this reverses the sign, write {first: [{product: [COLUMN, =-1], when: …}, COLUMN]}")
 	}
 }
 
