@@ -83,7 +83,7 @@ func (u *columnUse) column() string { return u.table.columns[u.of.column] }
 
 // meets reports whether two uses read the same column of the same files, both for numbers or both for dates.
 func (u *columnUse) meets(other *columnUse) bool {
-	return u.of.column == other.of.column && slices.Equal(u.table.paths, other.table.paths) && holdsNumbers(u.of.typ) == holdsNumbers(other.of.typ)
+	return u.of.column == other.of.column && u.table.sharesColumns(other.table) && holdsNumbers(u.of.typ) == holdsNumbers(other.of.typ)
 }
 
 // agrees reports whether two uses read a column in the same way.

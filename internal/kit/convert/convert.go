@@ -174,7 +174,7 @@ func (x *conversion) mixedColumns() (mixed mixedColumns) {
 		for column := range t.columns {
 			met := byte(0)
 			for _, other := range x.tables {
-				if slices.Equal(t.paths, other.paths) && column < len(x.met[other.number]) {
+				if t.sharesColumns(other) {
 					met |= x.met[other.number][column]
 				}
 			}

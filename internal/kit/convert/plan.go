@@ -63,13 +63,19 @@ func (t *sourceTable) mention(column int) {
 func (p *plan) unused(t *sourceTable) (names []string) {
 	for at, name := range t.columns {
 		used := slices.ContainsFunc(p.tables, func(other *sourceTable) bool {
-			return slices.Equal(other.paths, t.paths) && other.named[at]
+			return t.sharesColumns(other) && other.named[at]
 		})
 		if !used && name != "" {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// sharesColumns reports whether two tables read the same columns of the same files. A workbook has several
+// sheets, and a file can have rows of several kinds.
+func (t *sourceTable) sharesColumns(other *sourceTable) bool {
+	return slices.Equal(t.paths, other.paths) && t.layout.sheet == other.layout.sheet && slices.Equal(t.columns, other.columns)
 }
 
 // file returns the file and line of a row.

@@ -236,3 +236,36 @@ func TestSuggestionForDutchAndFrenchNames(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestSuggestionLinksByKeys has a column with one value in all tables, meters with two registers, and a
+// number of customers in the table of accounts.
+func TestSuggestionLinksByKeys(t *testing.T) {
+	accounts, addresses, contracts := "MANDT;VKONT;GPART;WAERS\n", "MANDT;PARTNER;STREET;POST_CODE1;CITY1\n", "MANDT;VERTRAG;VKONT;ANLAGE;SPARTE;EINZDAT;AUSZDAT\n"
+	meters, reads := "NMI;METER_SERIAL;REG_ID\n", "METER_SERIAL;REG_ID;READ_DATE;READING\n"
+	accounts2, clients := "N° compte;N° client;Solde\n", "N° client;Nom;Prénom\n"
+	for i := range 30 {
+		accounts += fmt.Sprintf("100;%012d;%010d;EUR\n", 200000+i*7, 900000+i*3)
+		addresses += fmt.Sprintf("100;%010d;Weg %d;%d;Ulm\n", 900000+i*3, i, 10000+i)
+		contracts += fmt.Sprintf("100;%010d;%012d;%010d;01;20200101;20240101\n", 700000+i, 200000+i*7, 5000000+i)
+		for register := range 1 + i%2 {
+			meters += fmt.Sprintf("41%08d;M%05d;0%d\n", i, i, register+1)
+			reads += fmt.Sprintf("M%05d;0%d;2024-01-31;%d\nM%05d;0%d;2024-02-28;%d\n", i, register+1, 1000+i, i, register+1, 1100+i)
+		}
+		accounts2 += fmt.Sprintf("C%05d;%07d;%d,50\n", i, 7000000+i, i)
+		clients += fmt.Sprintf("%07d;Lefèvre;Jean\n", 7000000+i)
+	}
+	for name, with := range map[string]struct {
+		files     map[string]string
+		want, not string
+	}{
+		"one value":    {map[string]string{"FKKVKP.TXT": accounts, "ADRC.TXT": addresses, "EVER.TXT": contracts}, "link: VKONT ", "link: MANDT"},
+		"an account":   {map[string]string{"FKKVKP.TXT": accounts, "ADRC.TXT": addresses, "EVER.TXT": contracts}, "identifier: CHOOSE", "identifier: VKONT"},
+		"registers":    {map[string]string{"MTR.csv": meters, "READ.csv": reads}, "link: CHOOSE", "link: METER_SERIAL"},
+		"other number": {map[string]string{"COMPTES.csv": accounts2, "CLIENTS.csv": clients}, `link: "N° client"`, "identifier: "},
+	} {
+		_, text := suggested(t, "", with.files)
+		if mustHave(t, text, with.want); strings.Contains(text, with.not) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

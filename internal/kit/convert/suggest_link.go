@@ -97,6 +97,11 @@ func (t *suggestedTable) compareKeys(other *suggestedTable, own, theirs int) *ta
 	if link.compared == 0 || link.missing*2 > link.compared {
 		return nil
 	}
+	// Of two columns that both have values more than once, each row would belong to several others.
+	// The accounts of a flat table are read once.
+	if a.repeats() && b.repeats() && (other.inside == nil || theirs != other.account) {
+		return nil
+	}
 	unique := 1 - float64(b.repeated())/float64(len(b.queue))
 	link.score = 1 - float64(link.missing)/float64(link.compared) + 0.4*unique
 	names := plainName(t.columns[own]) == plainName(other.columns[theirs])

@@ -203,7 +203,7 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 			context = append(context, strings.Fields(up.context)...)
 		}
 		for column := range t.columns {
-			if t.columns[column] == "" {
+			if t.columns[column] == "" || t.refersElsewhere(column, s.kind) {
 				continue
 			}
 			if learned, columns, found := t.learned.find(t, s, column); found {
@@ -237,6 +237,15 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 		return cmp.Compare(b.words, a.words)
 	})
 	return list
+}
+
+// refersElsewhere reports whether rows of another table are found by a column, and a kind has nothing to do
+// with them: the number by which customers are found is not that of a supply point.
+func (t *suggestedTable) refersElsewhere(column int, kind *tableKind) bool {
+	return slices.ContainsFunc(t.children, func(child *suggestedTable) bool {
+		inner := child.placement.kind
+		return child.link != nil && child.link.theirs == column && inner != kind && inner.parent != nil && !inner.isInside(kind)
+	})
 }
 
 // placement is which columns fill which attrs of a table of a kind.

@@ -283,7 +283,7 @@ func (t *suggestedTable) trailer() string {
 // link writes how rows belong to those of another table.
 func (w *mapWriter) link(t *suggestedTable) {
 	if t.link == nil {
-		w.choose(2, "link", "no column has the values of one column of "+t.parent.name+"; {own: theirs} if the names differ")
+		w.choose(2, "link", "no column has the values of one column of "+t.parent.name+" that are different in each row of one of them; {own: theirs} if the names differ, [A, B] for two columns")
 		return
 	}
 	own, theirs := t.columns[t.link.own], t.parent.columns[t.link.theirs]
