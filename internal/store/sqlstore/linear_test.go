@@ -99,6 +99,29 @@ func indexAll(t *testing.T, store *sqlstore.Store) {
 	}
 }
 
+// deliverAll delivers everything that waits, in rounds.
+func deliverAll(t *testing.T, store *sqlstore.Store) {
+	t.Helper()
+	claims, err := store.ClaimTargets(t.Context(), 1, time.Minute)
+	if err != nil || len(claims) != 1 {
+		t.Fatal(claims, err)
+	}
+	for more := true; more; {
+		round, err := store.TargetRound(t.Context(), claims[0], 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more = round.More
+		result := landfall.TargetRoundResult{KeepClaim: true, Lease: time.Minute}
+		for _, chain := range round.Chains {
+			result.Results = append(result.Results, landfall.TargetResult{Delivery: &chain[0], State: landfall.TargetDelivered})
+		}
+		if err := store.SaveTargetRound(t.Context(), claims[0], result); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 var backgroundPasses = map[string]backgroundPass{
 	"documents of imported accounts": {func(n int) []string {
 		// The last revision of a created account is its record. The others go.
@@ -158,6 +181,13 @@ var backgroundPasses = map[string]backgroundPass{
 			}
 		}
 	}},
+	"deliveries to a target": {func(n int) []string {
+		return append(createdEvents(n), seededStagings(),
+			`INSERT INTO target (code, url, secrets, secret_env, shape, at_once, takes_back, state, created_at, due_at)
+				VALUES ('B', 'https://example.com/', '[]', '', '', 4, FALSE, 'active', 1, 1)`,
+			`INSERT INTO target_delivery (target, account_id, supplier_id, external, kind, items, figures, at, due_at)
+				SELECT 'B', id, supplier_id, external, 'notes', '0 0', '', 1, 1 FROM process WHERE external LIKE 'P%'`)
+	}, deliverAll},
 	"encrypting again": {func(n int) []string {
 		return []string{fmt.Sprintf(`INSERT INTO customer (account_id, ordinal, given_name, family_name, title, email, mobile, landline, role)
 			SELECT n, 1, 'Ada', 'Lovelace', '', '', '', '', '' FROM generate_series(1, %d) n`, n)}
@@ -216,7 +246,10 @@ func rowsRead(t *testing.T, pass backgroundPass, n int) (count int) {
 	for _, text := range pass.seed(n) {
 		force(t, store, text)
 	}
-	force(t, store, `ANALYZE`)
+	// Of the queue of a target that grew within a minute, PostgreSQL has no statistics.
+	if !strings.HasSuffix(t.Name(), "deliveries_to_a_target") {
+		force(t, store, `ANALYZE`)
+	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -48,11 +48,15 @@ type queuedDelivery struct {
 // openDelivery is the condition that later deliveries of an account wait for one.
 const openDelivery = `(b.state <> 'delivered' OR b.held)`
 
-// dueDeliveries reads deliveries with the one that each has to wait for.
-const dueDeliveries = targetDeliveryColumns + `, d.account_id, d.items, length(g.document), p.erased_at IS NOT NULL,
+// dueDeliveries reads which deliveries are next, in the order of an index. The tables are
+// joined to these alone: joined in one query, PostgreSQL reads the whole queue.
+const dueDeliveries = `SELECT d.id FROM target_delivery d WHERE d.target = $1 AND d.due_at <= (SELECT {now}) ORDER BY d.due_at, d.id LIMIT $2`
+
+// queuedDeliveries reads deliveries with the one that each has to wait for.
+const queuedDeliveries = targetDeliveryColumns + `, d.account_id, d.items, length(g.document), p.erased_at IS NOT NULL,
 	(SELECT max(b.id) FROM target_delivery b WHERE b.account_id = d.account_id AND b.id < d.id AND ` + openDelivery + `)` +
 	targetDeliveryTables + ` JOIN account a ON a.id = d.account_id JOIN staging g ON g.process_id = a.id AND g.revision = a.revision
-	WHERE d.target = $1 AND d.due_at <= (SELECT {now}) ORDER BY d.due_at, d.id LIMIT $2`
+	WHERE d.id`
 
 // roundBytes is about how much of the documents of a round is in memory.
 const roundBytes = 16 << 20
@@ -66,12 +70,17 @@ func (s *Store) TargetRound(ctx context.Context, claim landfall.TargetClaim, lim
 		if round.Target, err = firstOf(found, err, landfall.ErrFenced); err != nil {
 			return err
 		}
-		due, err := collect(ctx, v.txSession, v.readQueued, dueDeliveries, claim.Code, int64(limit))
+		ids, err := collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) }, dueDeliveries, claim.Code, int64(limit))
+		if err != nil {
+			return err
+		}
+		these, list := sqlset.Among(v.engine, ids)
+		due, err := collect(ctx, v.txSession, v.readQueued, queuedDeliveries+these+` ORDER BY d.due_at, d.id`, list)
 		if err != nil {
 			return err
 		}
 		some := fitting(due)
-		round.More = len(due) == limit || len(some) < len(due)
+		round.More = len(ids) == limit || len(some) < len(due)
 		if err := v.loadDeliveries(ctx, some); err != nil {
 			return err
 		}
@@ -84,7 +93,7 @@ func (s *Store) TargetRound(ctx context.Context, claim landfall.TargetClaim, lim
 	return round, nil
 }
 
-// readQueued scans a row of dueDeliveries.
+// readQueued scans a row of queuedDeliveries.
 func (v *view) readQueued(scan scanner, d *queuedDelivery) (err error) {
 	var items string
 	var previous, size sql.NullInt64

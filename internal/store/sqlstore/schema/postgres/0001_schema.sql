@@ -780,7 +780,7 @@ CREATE TABLE target_delivery (
     hold_rounds BIGINT, -- the rounds of the target when it was held
     CHECK (due_at IS NULL OR state = 'waiting')
 ) WITH (fillfactor = 85);
-CREATE INDEX target_delivery_due ON target_delivery (target, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX target_delivery_due ON target_delivery (target, due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX target_delivery_account ON target_delivery (account_id, id);
 CREATE INDEX target_delivery_state ON target_delivery (target, state, id) WHERE state IN ('refused', 'pending');
 CREATE INDEX target_delivery_refused ON target_delivery (supplier_id, external, id) WHERE state = 'refused';
