@@ -200,7 +200,7 @@ func (c *comparison) supplier(code string) *Supplier {
 	return c.result.Suppliers[at]
 }
 
-// comparePartition compares the accounts of one partition.
+// comparePartition compares the accounts of one partition, on all cores.
 func (c *comparison) comparePartition(ctx context.Context, at int) error {
 	accounts := map[landfall.Key]*accountState{}
 	var order []landfall.Key // findings are reported in reading order
@@ -221,35 +221,56 @@ func (c *comparison) comparePartition(ctx context.Context, at int) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range order {
-		if err := c.finishAccount(ctx, key, accounts[key]); err != nil {
+	jobs := func(yield func(func() comparedAccount) bool) {
+		for _, key := range order {
+			if !yield(func() comparedAccount { return c.compareAccount(ctx, key, accounts[key]) }) {
+				return
+			}
+		}
+	}
+	for compared := range book.InOrder(ctx, jobs) {
+		if err := c.finishAccount(compared); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
+}
+
+// comparedAccount is an account of which both sides were compared.
+type comparedAccount struct {
+	*accountState
+	finding Finding
+	err     error
+}
+
+func (c *comparison) compareAccount(ctx context.Context, key landfall.Key, a *accountState) comparedAccount {
+	state, differences, err := c.accountState(ctx, a)
+	if err != nil {
+		err = fmt.Errorf("account %s: %w", key.External, err)
+	}
+	return comparedAccount{a, Finding{key, a.found.Number, state, a.found.Code, differences}, err}
 }
 
 // finishAccount counts an account and reports it unless it is the same.
-func (c *comparison) finishAccount(ctx context.Context, key landfall.Key, a *accountState) error {
+func (c *comparison) finishAccount(a comparedAccount) error {
+	if a.err != nil {
+		return a.err
+	}
 	if a.timesInBook > 1 {
 		c.result.Duplicates++
 	}
 	if a.timesInBook > 0 {
-		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
-	}
-	state, differences, err := c.accountState(ctx, a)
-	if err != nil {
-		return fmt.Errorf("account %s: %w", key.External, err)
+		c.supplier(a.finding.Key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
 	}
 	// If the book is a part, further accounts do not count.
-	if state == Extra && c.options.Part {
+	if a.finding.State == Extra && c.options.Part {
 		return nil
 	}
-	c.result.Accounts[state]++
-	if state == Same {
+	c.result.Accounts[a.finding.State]++
+	if a.finding.State == Same {
 		return nil
 	}
-	return c.options.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
+	return c.options.Found(a.finding)
 }
 
 // accountState compares both sides of an account, in every field if both are known.
