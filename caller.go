@@ -13,6 +13,7 @@ type Caller struct {
 // calls of an organisation would wait for its bulk requests and runs.
 type Priority uint8
 
+// The kinds of work.
 const (
 	Interactive  Priority = iota // single calls
 	BulkPriority                 // lines of bulk requests

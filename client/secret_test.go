@@ -36,7 +36,8 @@ func TestARedirectTookTheKeyToAnotherHost(t *testing.T) {
 			"login": func(ctx context.Context) error { _, err := atLogin.Token(ctx); return err },
 			"call":  func(ctx context.Context) error { _, err := called.Validate(ctx, `{}`); return err },
 			"bulk": func(ctx context.Context) (err error) {
-				for _, err = range called.Bulk(ctx, client.BulkValidate, url.Values{}, lines) {
+				for _, failure := range called.Bulk(ctx, client.BulkValidate, url.Values{}, lines) {
+					err = failure
 				}
 				return err
 			},

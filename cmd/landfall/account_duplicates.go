@@ -29,7 +29,7 @@ func accountDuplicates() *cobra.Command {
 		if jsonWanted(command) {
 			format = "ndjson"
 		}
-		print, known := duplicatePrinters[format]
+		printer, known := duplicatePrinters[format]
 		if !known {
 			return usageError{fmt.Errorf("--format %s: want table, ndjson or csv", format)}
 		}
@@ -38,7 +38,7 @@ func accountDuplicates() *cobra.Command {
 			return err
 		}
 		out := bufio.NewWriter(command.OutOrStdout())
-		write, finish := print(out)
+		write, finish := printer(out)
 		count := 0
 		for pair, err := range pairs {
 			if err == nil {

@@ -44,7 +44,7 @@ func (w *importWatcher) Begin(phase importer.Phase, total int) {
 	// The clock starts with the phase; the total may become known later.
 	if phase != w.phase {
 		w.started, w.printed, w.counted = time.Now(), time.Now(), false
-		w.print("begin", map[string]any{"phase": phase}, "%s …", phase)
+		w.printf("begin", map[string]any{"phase": phase}, "%s …", phase)
 	}
 	// A new bar would start at zero again.
 	if w.terminal && phase == w.phase && w.bar != nil {
@@ -84,7 +84,7 @@ func (w *importWatcher) Progress(phase importer.Phase, done, failed int) {
 		return
 	}
 	w.printed = time.Now()
-	w.print("progress", map[string]any{"phase": phase, "done": done, "failed": failed, "whole": w.total},
+	w.printf("progress", map[string]any{"phase": phase, "done": done, "failed": failed, "whole": w.total},
 		"%s: %d done, %d failed, %s", phase, done, failed, w.rate(done))
 }
 
@@ -114,7 +114,7 @@ func (w *importWatcher) Failure(code, attr string, count int) {
 		return
 	}
 	w.clearBar()
-	w.print("failure", map[string]any{"code": code, "attr": attr, "count": count}, "failed %d×: %s %s", count, code, attr)
+	w.printf("failure", map[string]any{"code": code, "attr": attr, "count": count}, "failed %d×: %s %s", count, code, attr)
 }
 
 // End ends a phase.
@@ -124,14 +124,14 @@ func (w *importWatcher) End(phase importer.Phase) {
 		fmt.Fprintln(w.out)
 		w.bar = nil
 	}
-	w.print("end", map[string]any{"phase": phase}, "%s: finished in %v", phase, time.Since(w.started).Round(time.Second/10))
+	w.printf("end", map[string]any{"phase": phase}, "%s: finished in %v", phase, time.Since(w.started).Round(time.Second/10))
 	w.phase = ""
 }
 
 // Notice prints a message.
 func (w *importWatcher) Notice(sentence string) {
 	w.clearBar()
-	w.print("notice", map[string]any{"detail": sentence}, "%s", sentence)
+	w.printf("notice", map[string]any{"detail": sentence}, "%s", sentence)
 }
 
 // clearBar clears the line of the bar; the next progress draws it again.
@@ -141,8 +141,8 @@ func (w *importWatcher) clearBar() {
 	}
 }
 
-// print prints an event in the chosen form.
-func (w *importWatcher) print(event string, data map[string]any, format string, values ...any) {
+// printf prints an event in the chosen form.
+func (w *importWatcher) printf(event string, data map[string]any, format string, values ...any) {
 	if w.json {
 		data["event"] = event
 		_ = printLine(w.out, data) // progress is not worth failing for

@@ -94,7 +94,7 @@ func readTargetChange(command *cobra.Command) (change operate.TargetChange, err 
 	}
 	change.URL, change.SecretEnv, change.Shape = text("url"), text("secret-env"), text("shape")
 	if change.Shape != nil && *change.Shape != "" {
-		program, err := os.ReadFile(*change.Shape)
+		program, err := os.ReadFile(*change.Shape) //nolint:gosec // the operator names the file
 		if err != nil {
 			return change, usageError{fmt.Errorf("--shape: %w", err)}
 		}

@@ -73,7 +73,7 @@ func serveTarget(command *cobra.Command, folder, listen string, options target.S
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // its files are closed by then
 	options.Folder = root
 	listener, err := new(net.ListenConfig).Listen(command.Context(), "tcp", listen)
 	if err != nil {

@@ -79,7 +79,7 @@ func openUndoArchive(folder string) (*undoArchive, error) {
 	// The part that was not settled may have no files yet.
 	for {
 		if _, err := os.Stat(a.list(a.part + 1)); err != nil {
-			return a, nil
+			return a, nil //nolint:nilerr // there are no more parts
 		}
 		a.part++
 	}
@@ -226,7 +226,7 @@ func (a *undoArchive) settleFile(kind book.Kind, kept map[landfall.Key]bool) err
 	if err != nil {
 		return err
 	}
-	defer from.Close()
+	defer func() { _ = from.Close() }() // only read
 	to, err := book.CreateNamed(path)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func NewLog(out io.Writer, settings Settings) *Log {
 
 // reportOutage logs that log lines could not be written for a while.
 func (l *Log) reportOutage(gap outage) {
-	l.Logger.Warn("log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
+	l.Logger.Warn("log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause) //nolint:staticcheck // messages_test.go finds warnings by the name Logger
 }
 
 // Lost returns how many lines were dropped.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -73,9 +74,7 @@ func (b *visitor) send(method, path string, form url.Values) (int, string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for name, values := range b.header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, b.header)
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -434,7 +433,7 @@ func TestConsoleAuditLackedSourceAndRequestID(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
 		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
-		ada.header.Set("X-Request-Id", "seen-by-the-proxy")
+		ada.header.Set("X-Request-ID", "seen-by-the-proxy")
 		ada.post("admin/teams/", url.Values{"name": {"Night"}})
 		ada.post("me/password/", url.Values{"old": {goodPassword}, "password": {"another long password"}, "again": {"another long password"}})
 		ada.post("sign-out/", nil)

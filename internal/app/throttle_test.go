@@ -15,7 +15,7 @@ import (
 
 // throttled calls test with a throttled logger and what it writes.
 func throttled(t *testing.T, test func(log *slog.Logger, state *throttleState, lines func() []string)) {
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
 		out := &noted{}
 		handler := newThrottle(slog.NewTextHandler(out, nil))
 		test(slog.New(handler), handler.throttleState, func() []string {

@@ -54,7 +54,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.stage(supplier, 2, false)
-			runs[supplier] = w.runLimited(supplier, 1, landfall.RunFinished).ID
+			runs[supplier] = w.runLimited(supplier, 1).ID
 		}
 		open := http.NewServeMux()
 		for _, page := range routes() {

@@ -63,7 +63,7 @@ func TestEveryActionIsAudited(t *testing.T) {
 		must(err)
 	}
 	var err error
-	finished := w.runLimited("NORTH", 1, landfall.RunFinished)
+	finished := w.runLimited("NORTH", 1)
 	_, err = w.console.Intake.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3}`))
 	must(err)
 	key, _, err := operator.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleImporter})

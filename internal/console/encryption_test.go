@@ -30,7 +30,7 @@ func TestEveryPageWithEncryption(t *testing.T) {
 	if err := h.operator().CreateTeam(t.Context(), "Night Team"); err != nil {
 		t.Fatal(err)
 	}
-	run := w.runLimited("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0)
 	if _, err := store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}

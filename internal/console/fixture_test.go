@@ -82,8 +82,8 @@ func newTestWorld(t *testing.T) *testWorld {
 	if screenshots() {
 		w.seedScreenshots()
 	}
-	w.runAll("NORTH", landfall.RunFinished)
-	w.runAll("WEST", landfall.RunFinished)
+	w.runAll("NORTH")
+	w.runAll("WEST")
 	return w
 }
 
@@ -183,13 +183,13 @@ func (w *testWorld) stageFaulty(supplier string, accounts int, faults ...generat
 	return sent
 }
 
-// runAll runs all staged accounts until the run is in a state.
-func (w *testWorld) runAll(supplier string, state landfall.RunState) {
+// runAll runs all staged accounts.
+func (w *testWorld) runAll(supplier string) {
 	w.t.Helper()
-	w.runLimited(supplier, 0, state)
+	w.runLimited(supplier, 0)
 }
 
-func (w *testWorld) runLimited(supplier string, limit int, state landfall.RunState) landfall.Run {
+func (w *testWorld) runLimited(supplier string, limit int) landfall.Run {
 	w.t.Helper()
 	run, err := w.operator().StartRun(w.t.Context(), landfall.RunPlan{Supplier: supplier, Team: "Night Team", Select: landfall.SelectPending, Limit: limit})
 	if err != nil {
@@ -206,7 +206,7 @@ func (w *testWorld) runLimited(supplier string, limit int, state landfall.RunSta
 				w.t.Fatal(err)
 			}
 		}
-		if facts.State == state {
+		if facts.State == landfall.RunFinished {
 			return facts.Run
 		}
 		if time.Now().After(end) {
@@ -246,7 +246,7 @@ func (w *testWorld) seedScreenshots() {
 		}
 	}
 	w.setRules("SOUTH", landfall.SeverityError)
-	w.runLimited("SOUTH", 1400, landfall.RunFinished)
+	w.runLimited("SOUTH", 1400)
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "SOUTH", Team: "Night Team", Select: landfall.SelectUntried, NotBefore: time.Now().Add(time.Hour)})
 	if err != nil {
 		w.t.Fatal(err)

@@ -111,7 +111,7 @@ func TestMailsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.stage("NORTH", 12, false)
-		w.runAll("NORTH", landfall.RunFinished)
+		w.runAll("NORTH")
 		batch, err := w.store.ClaimMails(ctx, landfall.MailRequest{Max: 3, PerMinute: 10_000, Lease: time.Hour})
 		if err != nil || len(batch.Mails) != 3 {
 			t.Fatalf("%d mails, %v", len(batch.Mails), err)
@@ -172,7 +172,7 @@ func (w *testWorld) wantMailsOfOthers() {
 		w.t.Fatal(err)
 	}
 	w.stage("HIDDEN", 12, false)
-	w.runAll("HIDDEN", landfall.RunFinished)
+	w.runAll("HIDDEN")
 	person := landfall.Operator{Name: "hugo", Role: landfall.ConsoleOperator, SupplierRoles: map[string]landfall.OperatorRole{"HIDDEN": landfall.NoRole}}
 	found := 0
 	if err := w.operator().For(person).Mails(ctx, landfall.MailQuery{Newest: true, Limit: 4}, func(one landfall.MailRecord) error {

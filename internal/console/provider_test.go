@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -74,9 +75,7 @@ func newTestProvider(t *testing.T) *testProvider {
 			return
 		}
 		claims := map[string]any{"iss": p.URL, "aud": "landfall", "sub": "1", "nonce": asked.Get("nonce"), "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
-		for name, value := range p.claims {
-			claims[name] = value
-		}
+		maps.Copy(claims, p.claims)
 		reply(w, map[string]any{"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": p.sign(claims)})
 	})
 	return p

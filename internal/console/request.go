@@ -40,7 +40,7 @@ func (r *pageRequest) operator() *operate.Operator {
 
 // origin is where the request comes from, and the id that the server gave it.
 func (r *pageRequest) origin() auth.Origin {
-	return auth.Origin{Address: r.console.ClientAddress(r.Request).String(), RequestID: r.Writer.Header().Get("X-Request-Id")}
+	return auth.Origin{Address: r.console.ClientAddress(r.Request).String(), RequestID: r.Writer.Header().Get("X-Request-ID")}
 }
 
 // actor is the name that the audit records.

@@ -21,7 +21,7 @@ func TestUndoShowsForecast(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 4, false)
-	run := w.runLimited("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0)
 	path := "/console/runs/" + run.ID + "/undo/"
 	if _, err := w.operator().Undo(t.Context(), landfall.Key{Supplier: "NORTH", External: "A-1000001"}, "alone"); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestUndoShowsWhatIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 3, false)
-	run := w.runLimited("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0)
 	keys := map[bool]landfall.Key{}
 	for key, err := range w.store.RunCreated(t.Context(), run.ID) {
 		if err != nil {
@@ -112,7 +112,7 @@ func TestLongCountsRunInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stage("NORTH", 3, false)
-	run := w.runLimited("NORTH", 0, landfall.RunFinished)
+	run := w.runLimited("NORTH", 0)
 	path := "/console/runs/" + run.ID + "/undo/"
 	w.console.countWait = defaultCountWait
 	for range maxRunningCounts { // two other counts are running

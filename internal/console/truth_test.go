@@ -59,7 +59,7 @@ func (g *testUser) waitFor(path, text string) {
 // accounts.
 func TestNumbersLeadToTheirAccounts(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *testWorld) {
-		w.runAll("NORTH", landfall.RunFinished)
+		w.runAll("NORTH")
 		ada := w.signedIn(landfall.ConsoleOperator)
 		ada.wantPage(Root, "3</span></a> of 6 accounts imported", "2 accounts failed", "1 account was refused", "without 1 refused account", `class="state failed"`)
 		for state, want := range map[string]int{"all": 6, "staged": 0, "imported": 3, "failed": 2, "refused": 1, "skipped": 0} {
@@ -74,7 +74,7 @@ func TestNumbersLeadToTheirAccounts(t *testing.T) {
 // From the overview, three clicks start a run over the accounts of one cause.
 func TestJourneysOfFailures(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *testWorld) {
-		run := w.runLimited("NORTH", 0, landfall.RunFinished)
+		run := w.runLimited("NORTH", 0)
 		ada := w.signedIn(landfall.ConsoleOperator)
 		ada.wantPage(Root, `href="/console/suppliers/NORTH/failures/">See the causes`) // the first click
 		causes := []string{"Customer family name required", "should have a family name", "2 accounts", "Retry these 2", "#rule-customer_family_name_required", "accounts.csv?code=customer_family_name_required"}
@@ -121,7 +121,7 @@ func TestRehearseThenRun(t *testing.T) {
 func TestRunsNameWhoStoppedThem(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *testWorld) {
 		ada := w.signedIn(landfall.ConsoleOperator)
-		run := w.runLimited("NORTH", 0, landfall.RunFinished)
+		run := w.runLimited("NORTH", 0)
 		if _, err := w.console.OperatorFor("operator:ada").UndoRun(t.Context(), run.ID, "the wrong book", operate.RunUndoWatch{}); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestFailingWebhooksShowTheirBacklog(t *testing.T) {
 		if _, _, err := w.operator().AddWebhook(t.Context(), operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: "http://127.0.0.1:9/", FromStart: true}); err != nil {
 			t.Fatal(err)
 		}
-		w.runAll("NORTH", landfall.RunFinished)
+		w.runAll("NORTH")
 		facts, err := w.operator().ShowWebhook(t.Context(), "billing")
 		if err != nil || facts.WaitingCount() == 0 {
 			t.Fatalf("%+v, %v", facts.WebhookBacklog, err)

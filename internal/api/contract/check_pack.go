@@ -20,7 +20,7 @@ func (m *merger) attachRules(packs []*pack.Pack) {
 				continue
 			}
 			if _, known := ruleIndex[rule.Code]; !known && rule.Description == "" {
-				m.wrong(each, rule.Line, "%s: description is missing. It is the message of a violation", rule.Code)
+				m.wrongf(each, rule.Line, "%s: description is missing. It is the message of a violation", rule.Code)
 			}
 			checks := m.schema.checks[table]
 			if checks == nil {
@@ -37,7 +37,7 @@ func (m *merger) attachRules(packs []*pack.Pack) {
 func (m *merger) ruleTable(in *pack.Pack, rule *pack.Rule) *rules.Table {
 	if own := m.own[in][rule.Object]; own != nil {
 		if own.table == nil {
-			m.wrong(in, own.declared.Line, "%s is not used by any field", rule.Object)
+			m.wrongf(in, own.declared.Line, "%s is not used by any field", rule.Object)
 		}
 		return own.table
 	}
@@ -45,10 +45,10 @@ func (m *merger) ruleTable(in *pack.Pack, rule *pack.Rule) *rules.Table {
 		if wider := m.merge(table); wider != table {
 			return wider
 		}
-		m.wrong(in, rule.Line, "%s: the pack adds nothing to %s", rule.Code, rule.Object)
+		m.wrongf(in, rule.Line, "%s: the pack adds nothing to %s", rule.Code, rule.Object)
 		return nil
 	}
-	m.wrong(in, rule.Line, "%s: there is no object %s. %s", rule.Code, rule.Object, spelling.Hint(rule.Object, packTableNames()))
+	m.wrongf(in, rule.Line, "%s: there is no object %s. %s", rule.Code, rule.Object, spelling.Hint(rule.Object, packTableNames()))
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (m *merger) fieldsOf(in *pack.Pack, rule *pack.Rule, table *rules.Table) bo
 	if rule.Kind == pack.Unique {
 		list := fieldOf(table, rule.List)
 		if list == nil || list.Type.Shape != rules.ShapeList || list.Type.Item.Shape != rules.ShapeObject {
-			m.wrong(in, rule.Line, "%s: %s of %s is not a list of objects", rule.Code, rule.List, rule.Object)
+			m.wrongf(in, rule.Line, "%s: %s of %s is not a list of objects", rule.Code, rule.List, rule.Object)
 			return false
 		}
 		holder = list.Type.Item.Table
@@ -71,10 +71,10 @@ func (m *merger) fieldsOf(in *pack.Pack, rule *pack.Rule, table *rules.Table) bo
 		field := fieldOf(holder, name)
 		switch {
 		case field == nil:
-			m.wrong(in, rule.Line, "%s: there is no field %s. %s", rule.Code, name, spelling.Hint(name, namesOf(holder)))
+			m.wrongf(in, rule.Line, "%s: there is no field %s. %s", rule.Code, name, spelling.Hint(name, namesOf(holder)))
 			return false
 		case rule.Kind == pack.FromTo && field.Type.Shape != rules.ShapeDate && field.Type.Shape != rules.ShapeDatetime:
-			m.wrong(in, rule.Line, "%s: %s is neither a date nor a datetime", rule.Code, name)
+			m.wrongf(in, rule.Line, "%s: %s is neither a date nor a datetime", rule.Code, name)
 			return false
 		}
 	}

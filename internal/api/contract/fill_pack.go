@@ -243,9 +243,9 @@ func (f *filler) matching(pattern *syntax.Regexp) string {
 		if low < '0' && high >= '0' {
 			low = '0'
 		}
-		return string(low + rune(f.below(int(min(high-low, 25))+1)))
+		return string(low + rune(f.below(int(min(high-low, 25))+1))) //nolint:gosec // at most 25 is added
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return string(rune('A' + f.below(26)))
+		return string(rune('A' + f.below(26))) //nolint:gosec // a letter
 	case syntax.OpCapture:
 		return f.matching(pattern.Sub[0])
 	case syntax.OpConcat:

@@ -77,7 +77,7 @@ func (c *valueCollector) value(field *rules.Field, typ *rules.Type, value any, a
 	}
 	text, isText := value.(string)
 	if !isText {
-		written, _ := json.Marshal(value) // it was just read
+		written, _ := json.Marshal(value) //nolint:errchkjson // it was just read
 		text = string(written)
 	}
 	free := typ.Shape == rules.ShapeAny || typ.Shape == rules.ShapeText && typ.Choices == nil && typ.Format != codeText.Format

@@ -157,7 +157,7 @@ type ownObject struct {
 	building bool
 }
 
-func (m *merger) wrong(in *pack.Pack, line int, format string, args ...any) {
+func (m *merger) wrongf(in *pack.Pack, line int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if len(m.schema.packs) > 1 {
 		text = in.Name() + ": " + text
@@ -198,7 +198,7 @@ func (m *merger) collect(packs []*pack.Pack) {
 		for i := range each.Objects {
 			object := &each.Objects[i]
 			if packTables[object.Name] != nil {
-				m.wrong(each, object.Line, "%s is an object of Landfall. Choose another name, or add fields to it under add", object.Name)
+				m.wrongf(each, object.Line, "%s is an object of Landfall. Choose another name, or add fields to it under add", object.Name)
 			}
 			objects[object.Name] = &ownObject{declared: object}
 		}
@@ -206,7 +206,7 @@ func (m *merger) collect(packs []*pack.Pack) {
 			object := &each.Added[i]
 			if packTables[object.Name] == nil {
 				known := packTableNames()
-				m.wrong(each, object.Line, "there is no object %s to add fields to. %s", object.Name, spelling.Hint(object.Name, known))
+				m.wrongf(each, object.Line, "there is no object %s to add fields to. %s", object.Name, spelling.Hint(object.Name, known))
 			}
 			for j := range object.Fields {
 				m.added[object.Name] = append(m.added[object.Name], &addedField{each, &object.Fields[j]})
@@ -248,7 +248,7 @@ func (m *merger) merge(table *rules.Table) *rules.Table {
 	}
 	if len(fields) > rules.MaxFields {
 		last := m.added[table.Name][len(m.added[table.Name])-1]
-		m.wrong(last.pack, last.field.Line, "%s would have %d fields; at most %d are possible", table.Name, len(fields), rules.MaxFields)
+		m.wrongf(last.pack, last.field.Line, "%s would have %d fields; at most %d are possible", table.Name, len(fields), rules.MaxFields)
 		fields = fields[:rules.MaxFields]
 	}
 	wider := rules.NewTable(table.Name, table.Doc, fields...)
@@ -306,7 +306,7 @@ func appendContacts(phones, emails []string, field *rules.Field) (ofPhones, ofEm
 // compile turns a declared field into one that can be read.
 func (m *merger) compile(in *pack.Pack, declared *pack.Field) (rules.Field, bool) {
 	if declared.Type.Kind == "" {
-		m.wrong(in, declared.Line, "%s has no type", declared.Name)
+		m.wrongf(in, declared.Line, "%s has no type", declared.Name)
 		return rules.Field{}, false
 	}
 	typ, ok := m.typ(in, declared, &declared.Type)
@@ -388,7 +388,7 @@ func (m *merger) named(in *pack.Pack, field *pack.Field, name string) (rules.Typ
 	if own := objects[name]; own != nil {
 		switch {
 		case own.building: // pack.Read refuses this inside one pack; a documented object may close the circle
-			m.wrong(in, field.Line, "%s contains itself through %s", name, field.Name)
+			m.wrongf(in, field.Line, "%s contains itself through %s", name, field.Name)
 			return rules.Type{}, false
 		case own.table == nil:
 			own.building = true
@@ -400,7 +400,7 @@ func (m *merger) named(in *pack.Pack, field *pack.Field, name string) (rules.Typ
 	if table := packTables[name]; table != nil {
 		wider := m.merge(table)
 		if wider == nil {
-			m.wrong(in, field.Line, "%s contains itself through %s", name, field.Name)
+			m.wrongf(in, field.Line, "%s contains itself through %s", name, field.Name)
 			return rules.Type{}, false
 		}
 		return rules.Object(wider), true
@@ -409,7 +409,7 @@ func (m *merger) named(in *pack.Pack, field *pack.Field, name string) (rules.Typ
 	for each := range objects {
 		known = append(known, each)
 	}
-	m.wrong(in, field.Line, "%s: there is no object %s. %s", field.Name, name, spelling.Hint(name, known))
+	m.wrongf(in, field.Line, "%s: there is no object %s. %s", field.Name, name, spelling.Hint(name, known))
 	return rules.Type{}, false
 }
 
@@ -472,6 +472,6 @@ func (m *merger) widen(added *addedField, field *rules.Field, object string) {
 	case declared.Kind == pack.Integer && typ.Shape == rules.ShapeInteger && declared.Min <= typ.Low && declared.Max >= typ.High:
 		typ.Low, typ.High = declared.Min, declared.Max
 	default:
-		m.wrong(added.pack, added.field.Line, "%s has a field %s already. A pack can add choices to it, make it longer or give it a wider range, but not change it otherwise", object, field.Name)
+		m.wrongf(added.pack, added.field.Line, "%s has a field %s already. A pack can add choices to it, make it longer or give it a wider range, but not change it otherwise", object, field.Name)
 	}
 }

@@ -146,7 +146,7 @@ type Problem struct {
 }
 
 // Problems lists the mistakes of a pack in the order of its lines.
-type Problems []Problem
+type Problems []Problem //nolint:errname // a list that is also an error
 
 // Error lists all problems.
 func (p Problems) Error() string {

@@ -39,7 +39,7 @@ type reader struct {
 	problems Problems
 }
 
-func (r *reader) wrong(line int, format string, args ...any) {
+func (r *reader) wrongf(line int, format string, args ...any) {
 	if len(r.problems) < maxProblems {
 		r.problems = append(r.problems, Problem{line, fmt.Sprintf(format, args...)})
 	}
@@ -48,12 +48,12 @@ func (r *reader) wrong(line int, format string, args ...any) {
 // members visits the members of a mapping that are allowed there.
 func (r *reader) members(node *yamltree.Node, what string, allowed []string, visit func(name string, node *yamltree.Node)) {
 	if node.Kind != yamltree.Mapping {
-		r.wrong(node.Line, "%s must be a mapping", what)
+		r.wrongf(node.Line, "%s must be a mapping", what)
 		return
 	}
 	for _, member := range node.Members {
 		if allowed != nil && !slices.Contains(allowed, member.Name) {
-			r.wrong(member.Line, "%s cannot have %q.%s", what, member.Name, hint(member.Name, allowed))
+			r.wrongf(member.Line, "%s cannot have %q.%s", what, member.Name, hint(member.Name, allowed))
 			continue
 		}
 		visit(member.Name, member.Node)
@@ -72,7 +72,7 @@ func (r *reader) root(node *yamltree.Node) {
 		switch name {
 		case "pack":
 			if r.pack.Code = r.text(value, name); !validCode(r.pack.Code) {
-				r.wrong(value.Line, "the code of a pack has at most 32 lower-case letters, digits and hyphens, and starts with a letter")
+				r.wrongf(value.Line, "the code of a pack has at most 32 lower-case letters, digits and hyphens, and starts with a letter")
 			}
 		case "version":
 			r.pack.Version = int(r.integer(value, name, 1, 1_000_000))
@@ -88,7 +88,7 @@ func (r *reader) root(node *yamltree.Node) {
 	})
 	for _, needed := range []string{"pack", "version"} {
 		if node.Kind == yamltree.Mapping && node.Find(needed) == nil {
-			r.wrong(1, "%s is missing", needed)
+			r.wrongf(1, "%s is missing", needed)
 		}
 	}
 	r.references()
@@ -112,7 +112,7 @@ func (r *reader) objects(node *yamltree.Node, what string, own bool) []Object {
 		object := Object{Name: name, Line: value.Line}
 		switch {
 		case !objectPattern.MatchString(name):
-			r.wrong(value.Line, "the name of an object starts with a capital letter and has letters and digits only, such as MeterPoint; %q does not", name)
+			r.wrongf(value.Line, "the name of an object starts with a capital letter and has letters and digits only, such as MeterPoint; %q does not", name)
 		case own:
 			r.members(value, name, []string{"description", "open", "fields"}, func(key string, value *yamltree.Node) {
 				switch key {
@@ -128,7 +128,7 @@ func (r *reader) objects(node *yamltree.Node, what string, own bool) []Object {
 			object.Fields = r.fieldList(value, name)
 		}
 		if list = append(list, object); len(list) == maxObjects+1 {
-			r.wrong(value.Line, "a pack may have at most %d objects", maxObjects)
+			r.wrongf(value.Line, "a pack may have at most %d objects", maxObjects)
 		}
 	})
 	return list
@@ -138,12 +138,12 @@ func (r *reader) fieldList(node *yamltree.Node, object string) []Field {
 	var list []Field
 	r.members(node, object, nil, func(name string, value *yamltree.Node) {
 		if !fieldPattern.MatchString(name) {
-			r.wrong(value.Line, "the name of a field starts with a lower-case letter and has lower-case letters, digits and underscores only; %q does not", name)
+			r.wrongf(value.Line, "the name of a field starts with a lower-case letter and has lower-case letters, digits and underscores only; %q does not", name)
 			return
 		}
 		list = append(list, r.field(name, value))
 		if r.fields++; r.fields == maxFields+1 {
-			r.wrong(value.Line, "a pack may have at most %d fields", maxFields)
+			r.wrongf(value.Line, "a pack may have at most %d fields", maxFields)
 		}
 	})
 	return list
@@ -206,7 +206,7 @@ func (r *reader) limitsOf(node *yamltree.Node, name string, typ *Type) {
 	}
 	allowed := func(key string, ok bool, where string) {
 		if value := node.Find(key); value != nil && !ok {
-			r.wrong(value.Line, "%s: %s is only for %s", name, key, where)
+			r.wrongf(value.Line, "%s: %s is only for %s", name, key, where)
 		}
 	}
 	if node.Kind != yamltree.Mapping {
@@ -230,7 +230,7 @@ func (r *reader) complete(line int, name string, typ *Type) {
 		typ.Size = orElse(typ.Size, limits.PackLine)
 	case Choice:
 		if len(typ.Choices) == 0 {
-			r.wrong(line, "%s: a choice needs choices, such as choices: [YES, NO]", name)
+			r.wrongf(line, "%s: a choice needs choices, such as choices: [YES, NO]", name)
 		}
 	case Integer:
 		if typ.Min == 0 && typ.Max == 0 { // in a list, or without limits
@@ -249,7 +249,7 @@ func (r *reader) complete(line int, name string, typ *Type) {
 		}
 		r.ordered(line, name, typ)
 		if typ.Min < 0 || typ.Max > limits.PackItems {
-			r.wrong(line, "%s: a list has from 0 to %d items", name, limits.PackItems)
+			r.wrongf(line, "%s: a list has from 0 to %d items", name, limits.PackItems)
 		}
 		r.complete(line, name, typ.Item)
 	}
@@ -264,7 +264,7 @@ func orElse(value, otherwise int) int {
 
 func (r *reader) ordered(line int, name string, typ *Type) {
 	if typ.Min > typ.Max {
-		r.wrong(line, "%s: min is greater than max", name)
+		r.wrongf(line, "%s: min is greater than max", name)
 	}
 }
 
@@ -273,7 +273,7 @@ func (r *reader) typ(line int, text string) Type {
 	if item, is := strings.CutPrefix(text, "list of "); is {
 		inner := r.typ(line, item)
 		if inner.Kind == List {
-			r.wrong(line, "a list cannot contain lists; use an object with a list")
+			r.wrongf(line, "a list cannot contain lists; use an object with a list")
 		}
 		return Type{Kind: List, Item: &inner}
 	}
@@ -282,14 +282,14 @@ func (r *reader) typ(line int, text string) Type {
 	case objectPattern.MatchString(word) && !sized:
 		return Type{Kind: Named, Object: word}
 	case !slices.Contains(kinds, word):
-		r.wrong(line, "unknown type %q. A type is one of %s, list of …, or the name of an object.%s", text, strings.Join(kinds, ", "), hint(word, kinds))
+		r.wrongf(line, "unknown type %q. A type is one of %s, list of …, or the name of an object.%s", text, strings.Join(kinds, ", "), hint(word, kinds))
 		return Type{Kind: Any}
 	}
 	typ := Type{Kind: Kind(word)}
 	if sized {
 		number, err := strconv.Atoi(size)
 		if err != nil || number < 1 || number > limits.PackText || typ.Kind != Text && typ.Kind != Line {
-			r.wrong(line, "%q is not a type. Only text and line have a length, from 1 to %d, such as line 255", text, limits.PackText)
+			r.wrongf(line, "%q is not a type. Only text and line have a length, from 1 to %d, such as line 255", text, limits.PackText)
 		}
 		typ.Size = number
 	}
@@ -299,16 +299,16 @@ func (r *reader) typ(line int, text string) Type {
 func (r *reader) choices(node *yamltree.Node, name string) []string {
 	list := r.texts(node, "choices")
 	if len(list) > maxChoices {
-		r.wrong(node.Line, "%s: at most %d choices are allowed", name, maxChoices)
+		r.wrongf(node.Line, "%s: at most %d choices are allowed", name, maxChoices)
 		return nil
 	}
 	known := make(map[string]bool, len(list))
 	for _, choice := range list {
 		switch {
 		case choice == "" || len(choice) > limits.PackLine:
-			r.wrong(node.Line, "%s: a choice has from 1 to %d bytes; the empty text means that an optional field is left out", name, limits.PackLine)
+			r.wrongf(node.Line, "%s: a choice has from 1 to %d bytes; the empty text means that an optional field is left out", name, limits.PackLine)
 		case known[choice]:
-			r.wrong(node.Line, "%s: the choice %s is given twice", name, choice)
+			r.wrongf(node.Line, "%s: the choice %s is given twice", name, choice)
 		}
 		known[choice] = true
 	}
@@ -319,11 +319,11 @@ func (r *reader) choices(node *yamltree.Node, name string) []string {
 func (r *reader) pattern(node *yamltree.Node) string {
 	text := r.text(node, "pattern")
 	if len(text) > maxPattern {
-		r.wrong(node.Line, "a pattern may have at most %d bytes", maxPattern)
+		r.wrongf(node.Line, "a pattern may have at most %d bytes", maxPattern)
 		return ""
 	}
 	if _, err := regexp.Compile(text); err != nil {
-		r.wrong(node.Line, "the pattern cannot be read: %v", err)
+		r.wrongf(node.Line, "the pattern cannot be read: %v", err)
 		return ""
 	}
 	return text
@@ -331,14 +331,14 @@ func (r *reader) pattern(node *yamltree.Node) string {
 
 func (r *reader) text(node *yamltree.Node, what string) string {
 	if node.Kind != yamltree.Scalar {
-		r.wrong(node.Line, "%s must be a text", what)
+		r.wrongf(node.Line, "%s must be a text", what)
 	}
 	return node.Text
 }
 
 func (r *reader) texts(node *yamltree.Node, what string) []string {
 	if node.Kind != yamltree.List {
-		r.wrong(node.Line, "%s must be a list", what)
+		r.wrongf(node.Line, "%s must be a list", what)
 		return nil
 	}
 	list := make([]string, 0, len(node.Items))
@@ -350,7 +350,7 @@ func (r *reader) texts(node *yamltree.Node, what string) []string {
 
 func (r *reader) boolean(node *yamltree.Node, what string) bool {
 	if node.Kind != yamltree.Scalar || node.Text != "true" && node.Text != "false" {
-		r.wrong(node.Line, "%s must be true or false", what)
+		r.wrongf(node.Line, "%s must be true or false", what)
 	}
 	return node.Text == "true"
 }
@@ -358,7 +358,7 @@ func (r *reader) boolean(node *yamltree.Node, what string) bool {
 func (r *reader) integer(node *yamltree.Node, what string, least, most int64) int64 {
 	number, err := strconv.ParseInt(node.Text, 10, 64)
 	if node.Kind != yamltree.Scalar || err != nil || number < least || number > most {
-		r.wrong(node.Line, "%s must be a whole number from %d to %d", what, least, most)
+		r.wrongf(node.Line, "%s must be a whole number from %d to %d", what, least, most)
 	}
 	return number
 }

@@ -18,18 +18,18 @@ var (
 
 func (r *reader) rules(node *yamltree.Node) {
 	if node.Kind != yamltree.List {
-		r.wrong(node.Line, "rules must be a list")
+		r.wrongf(node.Line, "rules must be a list")
 		return
 	}
 	if len(node.Items) > maxRules {
-		r.wrong(node.Line, "a pack may have at most %d rules", maxRules)
+		r.wrongf(node.Line, "a pack may have at most %d rules", maxRules)
 	}
 	ofObject := map[string]int{}
 	for _, item := range node.Items {
 		rule := r.rule(item)
 		r.pack.Rules = append(r.pack.Rules, rule)
 		if ofObject[rule.Object]++; ofObject[rule.Object] == limits.PackObjectRules+1 {
-			r.wrong(rule.Line, "%s: an object may have at most %d rules", rule.Object, limits.PackObjectRules)
+			r.wrongf(rule.Line, "%s: an object may have at most %d rules", rule.Object, limits.PackObjectRules)
 		}
 	}
 }
@@ -67,25 +67,25 @@ func (r *reader) checkRule(rule *Rule) {
 	kind := string(rule.Kind)
 	switch {
 	case !ruleCodes.MatchString(rule.Code):
-		r.wrong(rule.Line, "a rule needs a code of lower-case letters, digits and underscores")
+		r.wrongf(rule.Line, "a rule needs a code of lower-case letters, digits and underscores")
 	case !slices.Contains(ruleKinds, kind):
-		r.wrong(rule.Line, "%s: unknown kind %q. A kind is one of %s.%s", rule.Code, kind, strings.Join(ruleKinds, ", "), hint(kind, ruleKinds))
+		r.wrongf(rule.Line, "%s: unknown kind %q. A kind is one of %s.%s", rule.Code, kind, strings.Join(ruleKinds, ", "), hint(kind, ruleKinds))
 		return
 	case rule.Object == "":
-		r.wrong(rule.Line, "%s: object is missing", rule.Code)
+		r.wrongf(rule.Line, "%s: object is missing", rule.Code)
 	case !slices.Contains(severities, rule.Severity):
-		r.wrong(rule.Line, "%s: the severity is one of %s", rule.Code, strings.Join(severities, ", "))
+		r.wrongf(rule.Line, "%s: the severity is one of %s", rule.Code, strings.Join(severities, ", "))
 	}
 	least := fewestNames[rule.Kind]
 	switch {
 	case len(rule.Fields) < least || rule.Kind == FromTo && len(rule.Fields) != 2:
-		r.wrong(rule.Line, "%s: %s needs fields: a list of at least %d names, exactly 2 for from_to", rule.Code, kind, least)
+		r.wrongf(rule.Line, "%s: %s needs fields: a list of at least %d names, exactly 2 for from_to", rule.Code, kind, least)
 	case len(rule.Fields) > limits.PackRuleFields:
-		r.wrong(rule.Line, "%s: a rule may name at most %d fields", rule.Code, limits.PackRuleFields)
+		r.wrongf(rule.Line, "%s: a rule may name at most %d fields", rule.Code, limits.PackRuleFields)
 	case (rule.Kind == Unique) != (rule.List != ""):
-		r.wrong(rule.Line, "%s: list is for unique, which needs it", rule.Code)
+		r.wrongf(rule.Line, "%s: list is for unique, which needs it", rule.Code)
 	case (rule.Kind == RequiredWhen) != (rule.When != ""), rule.Is != "" && rule.When == "":
-		r.wrong(rule.Line, "%s: when and is are for required_when, which needs when", rule.Code)
+		r.wrongf(rule.Line, "%s: when and is are for required_when, which needs when", rule.Code)
 	}
 }
 
@@ -96,7 +96,7 @@ func (r *reader) references() {
 	for i := range r.pack.Objects {
 		object := &r.pack.Objects[i]
 		if len(object.Fields) == 0 {
-			r.wrong(object.Line, "%s has no fields", object.Name)
+			r.wrongf(object.Line, "%s has no fields", object.Name)
 		}
 		own[object.Name] = object
 	}
@@ -113,7 +113,7 @@ func (r *reader) references() {
 			switch {
 			case typ.Kind != Named || inner == nil:
 			case state[inner.Name] == 1:
-				r.wrong(object.Fields[i].Line, "%s contains itself through %s", inner.Name, object.Fields[i].Name)
+				r.wrongf(object.Fields[i].Line, "%s contains itself through %s", inner.Name, object.Fields[i].Name)
 			case state[inner.Name] == 0:
 				visit(inner)
 			}

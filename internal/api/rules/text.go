@@ -32,7 +32,7 @@ var typeDetails = [...]string{
 // text checks a string and reports only its first violation.
 func (r *reader) text(node *Node, kind jsontext.Kind) {
 	typ := node.typ
-	if kind != '"' && !(kind == '0' && typ.acceptsInteger() && isInteger(node.plain())) {
+	if kind != '"' && (kind != '0' || !typ.acceptsInteger() || !isInteger(node.plain())) {
 		r.reject(node, CodeInvalidType, typeDetails[ShapeText])
 		return
 	}

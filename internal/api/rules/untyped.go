@@ -49,7 +49,8 @@ func (r *reader) decimals(node *Node) {
 		return // it is wrong in another way
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		value, digits := string(members[name]), ""
+		value := string(members[name])
+		var digits string
 		var err error
 		switch value[0] {
 		case '"':

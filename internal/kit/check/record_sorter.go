@@ -31,7 +31,7 @@ func (s *recordSorter[T]) add(key sortKey, record T) error {
 	if err != nil {
 		return err
 	}
-	line := append(key[:len(key):len(key)], text...)
+	line := slices.Concat(key[:], text)
 	s.records = append(s.records, line)
 	if s.size += len(line) + recordOverhead; s.size < s.limit {
 		return nil
@@ -78,7 +78,7 @@ type recordSource struct {
 }
 
 // recordHeap returns the least record of several sources.
-type recordHeap []*recordSource
+type recordHeap []*recordSource //nolint:recvcheck // only Push and Pop change the slice itself
 
 func (h recordHeap) Len() int           { return len(h) }
 func (h recordHeap) Less(i, j int) bool { return bytes.Compare(h[i].next, h[j].next) < 0 }

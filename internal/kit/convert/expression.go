@@ -150,7 +150,7 @@ func (v *expression) doubtUnits(r *currentRow, text []byte) {
 }
 
 // isZero reports whether a number has no digit but zero.
-func isZero(text []byte) bool { return bytes.IndexAny(text, "123456789") < 0 }
+func isZero(text []byte) bool { return !bytes.ContainsAny(text, "123456789") }
 
 // decimal appends a number with a maximum number of decimals. Nothing is rounded unless the map says
 // so.

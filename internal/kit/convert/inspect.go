@@ -29,9 +29,9 @@ const inspectBytes = 256 << 10
 
 // inspectFile inspects the beginning of a file. shared are words of all tables that show the charset, if
 // they are known.
-func inspectFile(path string, shared map[string]int) (*inspection, error) {
+func inspectFile(ctx context.Context, path string, shared map[string]int) (*inspection, error) {
 	if isWorkbook(path) {
-		return inspectWorkbook(path)
+		return inspectWorkbook(ctx, path)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -71,9 +71,9 @@ func inspectFile(path string, shared map[string]int) (*inspection, error) {
 }
 
 // inspectWorkbook inspects the beginning of the first sheet of a workbook.
-func inspectWorkbook(path string) (*inspection, error) {
+func inspectWorkbook(ctx context.Context, path string) (*inspection, error) {
 	t := &sourceTable{headed: true, dialect: defaultDialect(), layout: layout{workbook: true}}
-	text, err := t.beginning(context.Background(), path)
+	text, err := t.beginning(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -344,7 +344,7 @@ func patternOf(text string) string {
 		switch {
 		case r >= '0' && r <= '9':
 			kind = '9'
-		case r < 0x80 && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'):
+		case r < 0x80 && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z'):
 			out, last = append(out, byte(max(r, ' '))), 0
 			continue
 		}

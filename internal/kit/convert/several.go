@@ -88,10 +88,10 @@ func (s *rowChoice) rank(dst []byte, r *currentRow) []byte {
 // better reports whether a row is used instead of the best one before it, and whether neither is
 // better.
 func (s *rowChoice) better(rank, best []byte) (yes, equal bool) {
-	switch {
-	case s.how == firstOfRows:
+	switch s.how {
+	case firstOfRows:
 		return false, false
-	case s.how == lastOfRows:
+	case lastOfRows:
 		return true, false
 	}
 	order := bytes.Compare(rank, best)
@@ -111,7 +111,7 @@ const tiedRows = "another row with the same link or account is equally good, has
 var unranked = []byte{'!'}
 
 // droppedRows are rows that are not used, by file and line. One bit per line keeps it small.
-type droppedRows [][]uint64
+type droppedRows [][]uint64 //nolint:recvcheck // copied where it is only read
 
 // has reports whether a row is dropped.
 func (d droppedRows) has(file, line int) bool {

@@ -21,7 +21,7 @@ type sketch struct {
 }
 
 // hashQueue is a heap with the largest hash first.
-type hashQueue []uint64
+type hashQueue []uint64 //nolint:recvcheck // only Push and Pop change the slice itself
 
 func (q hashQueue) Len() int           { return len(q) }
 func (q hashQueue) Less(i, j int) bool { return q[i] > q[j] }

@@ -276,7 +276,7 @@ func (t *sourceTable) escapedRows(lines *bufio.Reader) func([]byte) ([]byte, err
 				continue
 			case c == '\n':
 				// An empty line is not a row.
-				if read > 0 && !(read == 1 && string(field) == "\r") {
+				if read > 0 && (read > 1 || string(field) != "\r") {
 					field = bytes.TrimSuffix(field, []byte{'\r'})
 					end()
 				}
@@ -408,7 +408,7 @@ type filterReader struct {
 
 // startFilter starts a program with a file as its input. Its arguments are the table and the file.
 func startFilter(ctx context.Context, program, table, path string, file *os.File) (*filterReader, error) {
-	f := &filterReader{command: exec.CommandContext(ctx, program, table, path), file: file, said: &tail{}}
+	f := &filterReader{command: exec.CommandContext(ctx, program, table, path), file: file, said: &tail{}} //nolint:gosec // the operator names the program
 	f.command.Stdin, f.command.Stderr = file, f.said
 	out, err := f.command.StdoutPipe()
 	if err != nil {

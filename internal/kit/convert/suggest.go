@@ -109,7 +109,7 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		return nil, err
 	}
 	for _, name := range fileNames(order.Folder) {
-		if why := notTable(order.Folder, name); why != "" {
+		if why := notTable(ctx, order.Folder, name); why != "" {
 			skipped = append(skipped, SkippedFile{name, why})
 		}
 		if !isTable(name) || isBlankFile(filepath.Join(order.Folder, name)) {
@@ -191,7 +191,7 @@ func isTable(name string) bool {
 }
 
 // notTable says why a file that may be a table is not read as one, and what to do, or returns "".
-func notTable(folder, name string) string {
+func notTable(ctx context.Context, folder, name string) string {
 	path := filepath.Join(folder, name)
 	info, err := os.Stat(path)
 	switch ending := strings.ToLower(filepath.Ext(name)); {
@@ -206,7 +206,7 @@ func notTable(folder, name string) string {
 	case slices.Contains([]string{".pdf", ".zip", ".gz", ".doc", ".docx", ".json", ".xml", ".md"}, ending):
 		return "it is not a table"
 	}
-	looked, err := inspectFile(path, nil)
+	looked, err := inspectFile(ctx, path, nil)
 	switch {
 	case err != nil || slices.ContainsFunc(looked.columns, func(column string) bool { return strings.ContainsRune(column, 0) }):
 		return "it is not text"
@@ -218,7 +218,7 @@ func notTable(folder, name string) string {
 
 // readSuggested inspects one table, and reads up to a number of bytes of it. row may be nil.
 func readSuggested(ctx context.Context, folder, name string, most int64, words map[string]int, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
-	looked, err := inspectFile(filepath.Join(folder, name), words)
+	looked, err := inspectFile(ctx, filepath.Join(folder, name), words)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"landfall/internal/api/rules"
@@ -112,7 +113,7 @@ func (l *learnedAttrs) collect(one *exampleAccount, kind *tableKind, object map[
 		case json.Number:
 			one.add(kind, name, typed.String())
 		case bool:
-			one.add(kind, name, fmt.Sprint(typed))
+			one.add(kind, name, strconv.FormatBool(typed))
 		case map[string]any:
 			if inner != nil {
 				l.collect(one, inner, typed)

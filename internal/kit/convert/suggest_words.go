@@ -151,7 +151,7 @@ var dictionaryWords = sync.OnceValue(func() map[string][]string {
 				known[word] = []string{word}
 			}
 		}
-		for _, other := range strings.Fields(others) {
+		for other := range strings.FieldsSeq(others) {
 			// Zaehler and Zähler are the same word.
 			for _, written := range []string{other, umlauts.Replace(other)} {
 				if _, is := known[written]; !is {

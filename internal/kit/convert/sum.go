@@ -3,7 +3,6 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
@@ -44,7 +43,7 @@ func (a *joiner) addSum(c *cursor, text []byte) error {
 			c.breakAt(c.now.at)
 			return a.reject(c.place.table, c.now.at, c.load.counts, Problem{
 				Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shortenKey(c.now.key),
-				What: fmt.Sprintf("%s differs between rows that are added up", name),
+				What: name + " differs between rows that are added up",
 			})
 		}
 		sum = append(append(append(sum, '"'), name...), '"', ':')

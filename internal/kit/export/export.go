@@ -83,9 +83,7 @@ func Run(ctx context.Context, server *client.Client, order Options) (result Resu
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
 	e := &exporter{server: server, order: order, journal: j, saved: time.Now()}
-	if e.sink, err = newSink(order, j); err != nil {
-		return Result{}, err
-	}
+	e.sink = newSink(order, j)
 	if err := e.copyAll(ctx); err != nil {
 		return Result{}, err
 	}
@@ -95,21 +93,21 @@ func Run(ctx context.Context, server *client.Client, order Options) (result Resu
 	return j.finish()
 }
 
-func newSink(order Options, j *journal) (accountSink, error) {
+func newSink(order Options, j *journal) accountSink {
 	var hide *pseudonyms
 	if order.Key != nil {
 		hide = newPseudonyms(order.Key, order.Schema)
 	}
 	switch order.Format {
 	case CSV:
-		return newTableSink(order.Schema, hide, &csvWriter{journal: j}), nil
+		return newTableSink(order.Schema, hide, &csvWriter{journal: j})
 	case Parquet:
-		return newTableSink(order.Schema, hide, &parquetWriter{journal: j}), nil
+		return newTableSink(order.Schema, hide, &parquetWriter{journal: j})
 	case Book:
-		return newBookSink(order, hide, j), nil
+		return newBookSink(order, hide, j)
 	case NDJSON:
 	}
-	return newLineSink(hide, j), nil
+	return newLineSink(hide, j)
 }
 
 // exporter copies pages into a sink.
@@ -132,7 +130,7 @@ func (e *exporter) copyAll(ctx context.Context) error {
 			continue
 		}
 		wait, temporary := client.Temporary(err)
-		if _, ofFiles := errors.AsType[notTemporary](err); ofFiles || !temporary || ctx.Err() != nil {
+		if _, ofFiles := errors.AsType[lastingError](err); ofFiles || !temporary || ctx.Err() != nil {
 			return err
 		}
 		if e.journal.state.Accounts > before {
@@ -169,7 +167,7 @@ func (e *exporter) copyPages(ctx context.Context) error {
 		leftOut, err := e.sink.add(page)
 		page.release()
 		if err != nil {
-			return notTemporary{err}
+			return lastingError{err}
 		}
 		if state.Cursor == "" {
 			state.Cursor = page.cursor
@@ -180,7 +178,7 @@ func (e *exporter) copyPages(ctx context.Context) error {
 			continue
 		}
 		if err := e.checkpoint(); err != nil {
-			return notTemporary{err}
+			return lastingError{err}
 		}
 		e.saved = time.Now()
 	}
@@ -196,7 +194,7 @@ func (e *exporter) checkpoint() error {
 	return e.journal.save()
 }
 
-// notTemporary is an error of the files, which another attempt does not mend.
-type notTemporary struct{ error }
+// lastingError is an error of the files, which another attempt does not mend.
+type lastingError struct{ error }
 
-func (n notTemporary) Unwrap() error { return n.error }
+func (n lastingError) Unwrap() error { return n.error }

@@ -107,7 +107,7 @@ func (j *journal) load() error {
 		return err
 	}
 	if err == nil {
-		if err := json.Unmarshal(text, &j.state); err != nil {
+		if err := json.Unmarshal(text, &j.state); err != nil { //nolint:musttag // only this package reads the file
 			return fmt.Errorf("%s: %w; start over with --restart", filepath.Join(j.folder.Name(), stateName), err)
 		}
 		if _, err := os.Lstat(filepath.Join(j.path, book.ManifestName)); err == nil && !j.order.Restart {
@@ -180,7 +180,7 @@ func (j *journal) save() error {
 	for name, file := range j.files {
 		j.state.Files[name] = fileState{file.size, file.rows}
 	}
-	text, err := json.Marshal(j.state)
+	text, err := json.Marshal(j.state) //nolint:musttag // likewise
 	if err != nil {
 		return err
 	}

@@ -156,14 +156,14 @@ func (f *fetcher) read(lines *client.AccountLines) (_ *accountPage, err error) {
 	}
 	if len(p.memory) >= pageMemory {
 		if p.file, err = os.CreateTemp(f.folder.Name(), "page-*"); err != nil {
-			return nil, notTemporary{err}
+			return nil, lastingError{err}
 		}
 		rest := &lineCounter{out: p.file, last: last}
 		if _, err := io.Copy(rest, lines); err != nil {
 			return nil, fmt.Errorf("cannot read the server's accounts: %w", err)
 		}
 		if _, err := p.file.Seek(0, io.SeekStart); err != nil {
-			return nil, notTemporary{err}
+			return nil, lastingError{err}
 		}
 		p.accounts, last = p.accounts+rest.lines, rest.last
 	}
@@ -195,7 +195,7 @@ func (c *lineCounter) Write(text []byte) (int, error) {
 	}
 	n, err := c.out.Write(text)
 	if err != nil {
-		err = notTemporary{err}
+		err = lastingError{err}
 	}
 	return n, err
 }

@@ -39,7 +39,7 @@ type parquetWriter struct {
 type parquetFile struct {
 	name string
 	file *growingFile
-	out  *parquet.Writer
+	out  *parquet.GenericWriter[any]
 	row  parquet.Row
 }
 
@@ -102,7 +102,7 @@ func (w *parquetWriter) writer(t *tableLayout) (*parquetFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &parquetFile{name: name, file: file, out: parquet.NewWriter(file, w.schemas[t], parquet.Compression(&parquet.Snappy),
+	one := &parquetFile{name: name, file: file, out: parquet.NewGenericWriter[any](file, w.schemas[t], parquet.Compression(&parquet.Snappy),
 		parquet.PageBufferSize(pageBytes), parquet.WriteBufferSize(0), parquet.MaxRowsPerRowGroup(groupRows), parquet.CreatedBy("landfall", "", ""))}
 	w.open[t] = one
 	return one, nil

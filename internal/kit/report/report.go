@@ -26,7 +26,7 @@ import (
 )
 
 // Summary is the content of a report.
-type Summary struct {
+type Summary struct { //nolint:recvcheck // copied where it is only read
 	Title    string      `json:"title"`
 	Sentence string      `json:"sentence"` // the result in one sentence
 	MadeAt   time.Time   `json:"made_at"`

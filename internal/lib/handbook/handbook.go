@@ -179,7 +179,8 @@ func (b *builder) listing(folder string, content []string) *page {
 		shown := template.HTMLEscapeString(strings.TrimPrefix(file, folder+"/"))
 		body = fmt.Appendf(body, "<li><a href=%q>%s</a></li>\n", b.names[file], shown)
 	}
-	made.body = append(body, "</ul>\n"...)
+	body = append(body, "</ul>\n"...)
+	made.body = body
 	return made
 }
 

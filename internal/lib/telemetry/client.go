@@ -48,13 +48,13 @@ func newClient(headers map[string]string) *exportClient {
 	}}
 }
 
-// errRetry marks a temporary failure. after is the collector's Retry-After, if any.
-type errRetry struct {
+// retryError marks a temporary failure. after is the collector's Retry-After, if any.
+type retryError struct {
 	cause error
 	after time.Duration
 }
 
-func (e *errRetry) Error() string { return e.cause.Error() }
+func (e *retryError) Error() string { return e.cause.Error() }
 
 // post sends a request and retries temporary failures.
 func (c *exportClient) post(ctx context.Context, target string, payload any) error {
@@ -65,7 +65,7 @@ func (c *exportClient) post(ctx context.Context, target string, payload any) err
 	deadline := time.Now().Add(retryLimit)
 	for pause := firstRetry; ; pause = min(2*pause, maxRetry) {
 		err := c.send(ctx, target, body)
-		var retry *errRetry
+		var retry *retryError
 		if !errors.As(err, &retry) {
 			return err
 		}
@@ -108,7 +108,7 @@ func (c *exportClient) send(ctx context.Context, target string, body []byte) err
 	if err != nil {
 		var failure *url.Error
 		if errors.As(err, &failure) && failure.Timeout() && ctx.Err() == nil {
-			return &errRetry{cause: err}
+			return &retryError{cause: err}
 		}
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *exportClient) send(ctx context.Context, target string, body []byte) err
 	}
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &errRetry{cause: statusError(target, response), after: retryAfter(response.Header.Get("Retry-After"))}
+		return &retryError{cause: statusError(target, response), after: retryAfter(response.Header.Get("Retry-After"))}
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return statusError(target, response)
@@ -151,7 +151,7 @@ func partialSuccess(body []byte) error {
 		} `json:"partialSuccess"`
 	}
 	if json.Unmarshal(body, &result) != nil || result.PartialSuccess.ErrorMessage == "" {
-		return nil
+		return nil //nolint:nilerr // an answer without a message accepts everything
 	}
 	return errors.New("the collector did not accept everything: " + result.PartialSuccess.ErrorMessage)
 }

@@ -47,7 +47,7 @@ func Self() (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := exec.Command(path, WorkerArgument)
+	command := exec.Command(path, WorkerArgument) //nolint:gosec,noctx // this program itself; the pool ends it
 	command.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none"}
 	return command, nil
 }
@@ -94,8 +94,8 @@ func (p *Pool) do(ctx context.Context, program string, document []byte) ([]byte,
 func (p *Pool) take(program string) *child {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for at := len(p.idle) - 1; at >= 0; at-- {
-		if found := p.idle[at]; found.program == program {
+	for at, found := range slices.Backward(p.idle) {
+		if found.program == program {
 			p.idle = slices.Delete(p.idle, at, at+1)
 			return found
 		}

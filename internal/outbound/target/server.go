@@ -195,7 +195,7 @@ func (s *Server) done(w http.ResponseWriter, status int, account storedAccount) 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer)
+	_ = json.NewEncoder(w).Encode(answer) //nolint:errchkjson // the caller is gone if it fails
 }
 
 func reply(w http.ResponseWriter, status int, text string) {

@@ -74,26 +74,26 @@ type hookedStore struct {
 // For returns the same store for every caller.
 func (s *hookedStore) For(landfall.Caller) landfall.Store { return s }
 
-func (h *hookedStore) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
-	if h.failRelease != nil {
-		return h.failRelease
+func (s *hookedStore) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+	if s.failRelease != nil {
+		return s.failRelease
 	}
-	return h.Store.Release(ctx, claim, attempt)
+	return s.Store.Release(ctx, claim, attempt)
 }
 
-func (h *hookedStore) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
-	if h.beforeCreate != nil {
-		h.beforeCreate()
+func (s *hookedStore) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
+	if s.beforeCreate != nil {
+		s.beforeCreate()
 	}
-	if h.afterCreate != nil {
-		defer h.afterCreate()
+	if s.afterCreate != nil {
+		defer s.afterCreate()
 	}
-	return h.Store.Create(ctx, creation)
+	return s.Store.Create(ctx, creation)
 }
 
-func (h *hookedStore) Renew(ctx context.Context, claim landfall.Claim) error {
-	h.renewed.Add(1)
-	return h.Store.Renew(ctx, claim)
+func (s *hookedStore) Renew(ctx context.Context, claim landfall.Claim) error {
+	s.renewed.Add(1)
+	return s.Store.Renew(ctx, claim)
 }
 
 // fakeFiles is a file store that has every file except those marked as missing.

@@ -55,34 +55,34 @@ type countingStore struct {
 // For returns the same store for every caller.
 func (s *countingStore) For(landfall.Caller) landfall.Store { return s }
 
-func (w *countingStore) View(ctx context.Context, fn func(landfall.View) error) error {
-	w.views.Add(1)
-	if w.hold != nil {
-		<-w.hold
+func (s *countingStore) View(ctx context.Context, fn func(landfall.View) error) error {
+	s.views.Add(1)
+	if s.hold != nil {
+		<-s.hold
 	}
-	if w.failure != nil {
-		return w.failure
+	if s.failure != nil {
+		return s.failure
 	}
-	return w.Store.View(ctx, fn)
+	return s.Store.View(ctx, fn)
 }
 
-func (w *countingStore) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	if w.failure != nil {
-		return landfall.StageOutcome{}, w.failure
+func (s *countingStore) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
+	if s.failure != nil {
+		return landfall.StageOutcome{}, s.failure
 	}
-	return w.Store.Stage(ctx, staging)
+	return s.Store.Stage(ctx, staging)
 }
 
-func (w *countingStore) clock() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
+func (s *countingStore) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
 }
 
-func (w *countingStore) advance(by time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(by)
+func (s *countingStore) advance(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(by)
 }
 
 var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.RoleImporter}

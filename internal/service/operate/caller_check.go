@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -69,12 +70,7 @@ func (o *Operator) CheckCaller(ctx context.Context, key landfall.Key, fact Calle
 func callerMatch(fact CallerFact, said string) (func(*landfall.AccountData) bool, error) {
 	said = strings.TrimSpace(said)
 	anyCustomer := func(data *landfall.AccountData, is func(landfall.Customer) bool) bool {
-		for _, one := range data.Customers {
-			if is(one) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(data.Customers, is)
 	}
 	switch fact {
 	case CallerBorn:

@@ -201,11 +201,11 @@ func (s *fixture) setSupplier(change func(*landfall.Supplier)) {
 	})
 }
 
-// eventsOf lists the events about a supplier, or about one of its accounts.
-func (s *fixture) eventsOf(supplier, external string) (kinds []string) {
+// eventsOf lists the events about supplier A, or about one of its accounts.
+func (s *fixture) eventsOf(external string) (kinds []string) {
 	s.t.Helper()
 	err := s.store.View(s.t.Context(), func(view landfall.View) error {
-		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: supplier, External: external})
+		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: "A", External: external})
 		for _, event := range events {
 			kinds = append(kinds, string(event.Type))
 		}

@@ -40,7 +40,7 @@ func TestPausedSupplierPausesItsRun(t *testing.T) {
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 		want := []string{"run.started", "run.paused", "run.finished"}
-		if told := s.eventsOf("A", ""); !slices.Equal(told, want) {
+		if told := s.eventsOf(""); !slices.Equal(told, want) {
 			t.Errorf("events: %v", told)
 		}
 	})
@@ -49,7 +49,7 @@ func TestPausedSupplierPausesItsRun(t *testing.T) {
 // The reason of a pause once stayed when it was over: the window of the run had
 // ended while its supplier was paused.
 func TestAReasonThatIsOverIsReplaced(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *fixture) {
+	onBoth(t, func(_ *testing.T, s *fixture) {
 		s.book("A", 20, "")
 		made := s.start("A1", landfall.RunPlan{NotAfter: time.Now().Add(time.Second)})
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
@@ -125,7 +125,7 @@ func TestUnavailableVendorIsRetried(t *testing.T) {
 		// The first failure is recorded, as for a single call; the retries after it
 		// add nothing.
 		want := []string{"account_import.failed", "account_import.completed"}
-		if told := s.eventsOf("A", "0003"); !slices.Equal(told, want) {
+		if told := s.eventsOf("0003"); !slices.Equal(told, want) {
 			t.Errorf("events: %v", told)
 		}
 	})
@@ -244,7 +244,7 @@ func TestFailureOnALaterPassIsRecorded(t *testing.T) {
 		}
 		failed := func(external string) int {
 			count := 0
-			for _, kind := range s.eventsOf("A", external) {
+			for _, kind := range s.eventsOf(external) {
 				if kind == string(landfall.EventImportFailed) {
 					count++
 				}
@@ -262,7 +262,7 @@ func TestFailureOnALaterPassIsRecorded(t *testing.T) {
 		s.finished(run.ID, landfall.RunTally{Selected: 2, Succeeded: 2})
 		for _, external := range []string{"0000", "0001"} {
 			if got := failed(external); got != 1 {
-				t.Errorf("account %s has %d failures on record: %v", external, got, s.eventsOf("A", external))
+				t.Errorf("account %s has %d failures on record: %v", external, got, s.eventsOf(external))
 			}
 		}
 	})

@@ -96,19 +96,19 @@ func TestConnectErrorsNameTheCause(t *testing.T) {
 	}
 }
 
-// sqliteCode is an error of SQLite with a code.
-type sqliteCode int
+// codedError is an error of SQLite with a code.
+type codedError int
 
-func (c sqliteCode) Error() string { return "a text that may contain data" }
-func (c sqliteCode) Code() int     { return int(c) }
+func (c codedError) Error() string { return "a text that may contain data" }
+func (c codedError) Code() int     { return int(c) }
 
 // TestFaultsSayWhatACodeMeans wraps errors of both databases.
 func TestFaultsSayWhatACodeMeans(t *testing.T) {
 	for want, err := range map[string]error{
-		"database unavailable: the disk is full (code 13)":                                                                      sqliteDialect.wrap(sqliteCode(13)),
-		"database unavailable: the disk is full (code 4874)":                                                                    sqliteDialect.wrap(sqliteCode(4874)),
-		"database unavailable: the file or its file system is read only (code 8)":                                               sqliteDialect.wrap(sqliteCode(8)),
-		"database unavailable: the disk reports an error (code 266)":                                                            sqliteDialect.wrap(sqliteCode(266)),
+		"database unavailable: the disk is full (code 13)":                                                                      sqliteDialect.wrap(codedError(13)),
+		"database unavailable: the disk is full (code 4874)":                                                                    sqliteDialect.wrap(codedError(4874)),
+		"database unavailable: the file or its file system is read only (code 8)":                                               sqliteDialect.wrap(codedError(8)),
+		"database unavailable: the disk reports an error (code 266)":                                                            sqliteDialect.wrap(codedError(266)),
 		"database unavailable: the disk of the server is full (code 53100)":                                                     postgresDialect.wrap(&pgconn.PgError{Code: "53100", Message: "secret"}),
 		"database error: the role lacks a permission: it must own the tables, and may create tables in the schema (code 42501)": postgresDialect.wrap(&pgconn.PgError{Code: "42501"}),
 		"database error (code 22012)":                                                                                           postgresDialect.wrap(&pgconn.PgError{Code: "22012", Message: "secret"}),

@@ -25,7 +25,7 @@ func TestDeniedFileNamesTheUser(t *testing.T) {
 			said <- failed
 			return
 		}
-		said <- fileError(path, sqliteDialect.wrap(sqliteCode(14)))
+		said <- fileError(path, sqliteDialect.wrap(codedError(14)))
 	}()
 	err := <-said
 	if errors.Is(err, syscall.EPERM) {

@@ -246,6 +246,7 @@ func (e *postgresEnd) continueAfter(ctx context.Context, counters map[string]int
 		return err
 	}
 	for table, column := range columns {
+		//nolint:gosec // the names are quoted
 		if _, err := e.conn.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), last) FROM
 			(SELECT greatest($3::bigint, max(`+quoteName(column)+`)) AS last FROM `+quoteName(table)+`) found WHERE last > 0`, table, column, counters[table]); err != nil {
 			return fmt.Errorf("the counter of table %s: %w", table, err)

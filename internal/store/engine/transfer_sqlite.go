@@ -141,6 +141,7 @@ func (e *sqliteEnd) inTransaction(ctx context.Context, work func() error) error 
 
 // write inserts rows in transactions of a fixed size, so that the log stays small.
 func (e *sqliteEnd) write(ctx context.Context, table transferTable, next func() ([]any, error)) error {
+	//nolint:gosec,sqlclosecheck // the names are quoted, and the statement is closed below
 	insert, err := e.conn.PrepareContext(ctx, `INSERT INTO `+quoteName(table.name)+` (`+quoteNames(table.names())+`)
 		VALUES (?`+strings.Repeat(`, ?`, len(table.columns)-1)+`)`)
 	if err != nil {

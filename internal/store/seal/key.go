@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -105,7 +106,7 @@ func NewSecret() Secret { return Secret(NewKey()) }
 
 // Wrap seals a record with a key.
 func Wrap(key Key, record Record) []byte {
-	text := append(record.Secret[:], 0)
+	text := slices.Concat(record.Secret[:], []byte{0})
 	if record.Whole {
 		text[len(Secret{})] = 1
 	}

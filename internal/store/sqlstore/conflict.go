@@ -145,7 +145,8 @@ func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) (err err
 			return err
 		}
 	}
-	query, wanted := &candidateQuery, []any(nil)
+	query := &candidateQuery
+	var wanted []any
 	if v.engine.Arrays() {
 		wanted = c.wanted()
 	} else {

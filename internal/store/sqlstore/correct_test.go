@@ -68,7 +68,7 @@ func correctAll(t *testing.T, store *sqlstore.Store) (corrected int) {
 	}
 	for at, done := (landfall.RunSumsPosition{}), false; !done; {
 		if err := store.Update(t.Context(), func(tx landfall.Tx) (err error) {
-			count := 0
+			var count int
 			count, at, done, err = tx.CorrectRunSums(t.Context(), at)
 			corrected += count
 			return err

@@ -30,14 +30,14 @@ func TestEveryColumnIsClassified(t *testing.T) {
 }
 
 // filesWith returns the files of a folder that contain a text.
-func filesWith(t *testing.T, folder, canary string) (files []string) {
+func filesWith(t *testing.T, folder, word string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		if bytes.Contains(text, []byte(canary)) {
+		if bytes.Contains(text, []byte(word)) {
 			files = append(files, filepath.Base(name))
 		}
 		return err
@@ -48,17 +48,20 @@ func filesWith(t *testing.T, folder, canary string) (files []string) {
 	return files
 }
 
-// canaryAccount creates an account with a word in its personal data.
-func canaryAccount(t *testing.T, store *sqlstore.Store, word string) {
+// canary is a word that no other data contains.
+const canary = "Kanarienvogel"
+
+// canaryAccount creates an account with the word in its personal data.
+func canaryAccount(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	prepareStore(t, store, "1")
-	creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: word + "@mail.co.uk"}}}
+	creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}}}
 	data := &creation.Account.Data
-	data.BillingName = word
+	data.BillingName = canary
 	for i := range data.Customers {
-		data.Customers[i].FamilyName = word
+		data.Customers[i].FamilyName = canary
 	}
-	data.Notes = []landfall.Note{{Body: strings.Repeat(word+" ", 500), HasBody: true}}
+	data.Notes = []landfall.Note{{Body: strings.Repeat(canary+" ", 500), HasBody: true}}
 	if outcome, err := store.Create(t.Context(), creation); err != nil || outcome.Verdict != landfall.Created {
 		t.Fatalf("got %+v, %v", outcome, err)
 	}
@@ -67,12 +70,11 @@ func canaryAccount(t *testing.T, store *sqlstore.Store, word string) {
 // TestNothingErasedIsLeftInTheFiles searches the raw files of SQLite.
 func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	t.Parallel()
-	const word = "Kanarienvogel"
 	folder := t.TempDir()
 	url := "sqlite:" + filepath.Join(folder, "landfall.db")
 	store := openStore(t, url)
-	canaryAccount(t, store, word)
-	if len(filesWith(t, folder, word)) == 0 {
+	canaryAccount(t, store)
+	if len(filesWith(t, folder, canary)) == 0 {
 		t.Fatal("the test would not detect the fault")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -84,7 +86,7 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	if err := sqlstore.Wipe(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	if files := filesWith(t, folder, word); len(files) > 0 {
+	if files := filesWith(t, folder, canary); len(files) > 0 {
 		t.Errorf("the word is still in %v", files)
 	}
 	if found, _ := inspect(t, store); len(found) != 0 {
@@ -96,12 +98,11 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 // tables. The files they had before the wipe are gone.
 func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	t.Parallel()
-	const word = "Kanarienvogel"
 	url := dbtest.Postgres(t)
 	store := openStore(t, url)
-	canaryAccount(t, store, word)
+	canaryAccount(t, store)
 	force(t, store, `CHECKPOINT`)
-	if tablesWith(t, store, word) == 0 {
+	if tablesWith(t, store) == 0 {
 		t.Fatal("the test would not detect the fault")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -113,28 +114,28 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	if err := sqlstore.Wipe(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	wantWiped(t, store, url, word)
+	wantWiped(t, store, url)
 }
 
-// tablesWith counts the tables of PostgreSQL whose files contain a word.
-func tablesWith(t *testing.T, store *sqlstore.Store, word string) int {
+// tablesWith counts the tables of PostgreSQL whose files contain the word.
+func tablesWith(t *testing.T, store *sqlstore.Store) int {
 	t.Helper()
 	found, err := store.Texts(t.Context(), `SELECT relname::text FROM pg_class WHERE relkind IN ('r', 't') AND relnamespace IN (current_schema()::regnamespace, 'pg_toast'::regnamespace)
 		AND pg_relation_filepath(oid) IS NOT NULL AND relpages >= 0
-		AND position(convert_to('`+word+`', 'UTF8') IN coalesce(pg_read_binary_file(pg_relation_filepath(oid), 0, 1 << 28, true), '')) > 0`)
+		AND position(convert_to('`+canary+`', 'UTF8') IN coalesce(pg_read_binary_file(pg_relation_filepath(oid), 0, 1 << 28, true), '')) > 0`)
 	if err != nil {
 		t.Skipf("the server's files cannot be read by its users: %v", err)
 	}
 	return len(found)
 }
 
-// wantWiped fails unless a wipe has removed a word from all files. Wipe waits for
+// wantWiped fails unless a wipe has removed the word from all files. Wipe waits for
 // readers, but some are in no list of transactions, such as a copy of the
 // database being made at the same time. It may then have to run again.
-func wantWiped(t *testing.T, store *sqlstore.Store, url, word string) {
+func wantWiped(t *testing.T, store *sqlstore.Store, url string) {
 	t.Helper()
-	left := tablesWith(t, store, word)
-	for end := time.Now().Add(30 * time.Second); left > 0 && time.Now().Before(end); left = tablesWith(t, store, word) {
+	left := tablesWith(t, store)
+	for end := time.Now().Add(30 * time.Second); left > 0 && time.Now().Before(end); left = tablesWith(t, store) {
 		if err := sqlstore.Wipe(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}

@@ -147,9 +147,7 @@ var backgroundPasses = map[string]backgroundPass{
 	"mails": {func(n int) []string {
 		return []string{seedEach(n, `mail (account_id, kind, recipient, queued_at, supplier, state, settled_at)`, `n, 'k', 'a' || n || '@b.co', 1, 'S', 'sent', n`)}
 	}, purgeWhole("keep_mails")},
-	"events": {func(n int) []string {
-		return createdEvents(n)
-	}, purgeWhole("keep_events")},
+	"events": {createdEvents, purgeWhole("keep_events")},
 	"search index": {func(n int) []string {
 		return []string{seededProcesses(n, `state`, `'staged'`), seededStagings(), `INSERT INTO audit (at, actor, action, subject, detail)
 			SELECT 1, 'operator:a', 'account.stage', 'S/' || external, '' FROM process WHERE external LIKE 'P%' ORDER BY id`}

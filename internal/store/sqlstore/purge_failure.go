@@ -103,7 +103,7 @@ func purgeFailures(kept failureTable) purgeStep {
 					part.unreadable = append(part.unreadable, landfall.UnreadableRow{
 						Key: landfall.Key{Supplier: part.code, External: next.Name}, Location: kept.table + ".failure",
 					})
-					return nil
+					return nil //nolint:nilerr // the row is reported
 				}
 				if old && had {
 					due = append(due, strippedFailure{next.At, next.Name, text})

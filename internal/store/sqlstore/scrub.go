@@ -36,7 +36,7 @@ func (s *Store) StartScrub(ctx context.Context, lease time.Duration) (state land
 			return err
 		}
 		var kept scrubText
-		err = json.Unmarshal(text, &kept)
+		err = json.Unmarshal(text, &kept) //nolint:musttag // only this file reads it
 		state = landfall.ScrubState{Position: landfall.InspectionPosition{Stage: kept.Stage, After: kept.After}, Findings: kept.Findings, Examples: kept.Examples}
 		return err
 	})
@@ -46,7 +46,7 @@ func (s *Store) StartScrub(ctx context.Context, lease time.Duration) (state land
 // SaveScrub stores how far a pass is. A pass that is done becomes the last one,
 // and the next one begins anew after a time.
 func (s *Store) SaveScrub(ctx context.Context, state landfall.ScrubState, next time.Duration, done bool) error {
-	text, err := json.Marshal(scrubText{state.Position.Stage, state.Position.After, state.Findings, state.Examples})
+	text, err := json.Marshal(scrubText{state.Position.Stage, state.Position.After, state.Findings, state.Examples}) //nolint:musttag // likewise
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (v *view) ScrubStatus(ctx context.Context) (found landfall.ScrubStatus, err
 	}
 	for _, text := range [][]byte{result, state} {
 		var kept scrubText
-		if err := json.Unmarshal(text, &kept); err != nil {
+		if err := json.Unmarshal(text, &kept); err != nil { //nolint:musttag // likewise
 			return found, err
 		}
 		if kept.Findings > found.Findings {

@@ -17,10 +17,9 @@ import (
 // erasure: rows that it still sees would be copied into the new files.
 func TestWipeWaitsForReaders(t *testing.T) {
 	t.Parallel()
-	const word = "Kanarienvogel"
 	onEach(t, func(t *testing.T, url string) {
 		store := openStore(t, url)
-		canaryAccount(t, store, word)
+		canaryAccount(t, store)
 		leave := holdSnapshot(t, url)
 		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			_, err := tx.Erase(t.Context(), testKey)
@@ -41,12 +40,12 @@ func TestWipeWaitsForReaders(t *testing.T) {
 		}
 		file, embedded := strings.CutPrefix(url, "sqlite:")
 		if embedded {
-			if files := filesWith(t, filepath.Dir(file), word); len(files) > 0 {
+			if files := filesWith(t, filepath.Dir(file), canary); len(files) > 0 {
 				t.Errorf("the word is still in %v", files)
 			}
 			return
 		}
-		wantWiped(t, store, url, word)
+		wantWiped(t, store, url)
 	})
 }
 
@@ -92,11 +91,10 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cluster.Stop() })
-	const word = "Kanarienvogel"
 	const database = "neighbour"
 	url, other := cluster.URL, strings.Replace(cluster.URL, "/postgres?", "/"+database+"?", 1)
 	store := openStore(t, url)
-	canaryAccount(t, store, word)
+	canaryAccount(t, store)
 	force(t, store, `CHECKPOINT`)
 	admin, err := sql.Open("pgx", url)
 	if err != nil {
@@ -155,7 +153,7 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 		err := sqlstore.Wipe(ctx, url)
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), step.want) || step.absent != "" && strings.Contains(err.Error(), step.absent) {
-			t.Errorf("Wipe returned %v, and %d tables still contain the word; want an error naming %q", err, tablesWith(t, store, word), step.want)
+			t.Errorf("Wipe returned %v, and %d tables still contain the word; want an error naming %q", err, tablesWith(t, store), step.want)
 		}
 		if err := step.then(); err != nil {
 			t.Fatal(err)
@@ -164,7 +162,7 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 	if err := sqlstore.Wipe(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	if left := tablesWith(t, store, word); left > 0 {
+	if left := tablesWith(t, store); left > 0 {
 		t.Errorf("the word is still in the files of %d tables", left)
 	}
 }

@@ -72,9 +72,9 @@ func refusedPostings(t *testing.T, store landfall.Store) {
 	if err != nil || summary.Accounts != 2 {
 		t.Errorf("%+v, %v", summary, err)
 	}
-	send := func(external string, kind landfall.PostingKind, added landfall.Additions, err error) {
+	send := func(kind landfall.PostingKind, added landfall.Additions, err error) {
 		t.Helper()
-		_, posted := store.Post(t.Context(), landfall.Posting{Key: numbered(external), Kind: kind, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		_, posted := store.Post(t.Context(), landfall.Posting{Key: numbered("1"), Kind: kind, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return added, err
 		}})
 		if (posted == nil) != (err == nil) {
@@ -83,10 +83,10 @@ func refusedPostings(t *testing.T, store landfall.Store) {
 	}
 	// Only an accepted posting of the same kind counts, also one that adds nothing
 	// new.
-	send("1", landfall.PostingNotes, landfall.Additions{}, landfall.Refuse("again", ""))
-	send("1", landfall.PostingInstruction, landfall.Additions{Undecided: true}, nil)
-	send("1", landfall.PostingStatements, landfall.Additions{}, nil)
-	send("1", landfall.PostingTransactions, landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil)
+	send(landfall.PostingNotes, landfall.Additions{}, landfall.Refuse("again", ""))
+	send(landfall.PostingInstruction, landfall.Additions{Undecided: true}, nil)
+	send(landfall.PostingStatements, landfall.Additions{}, nil)
+	send(landfall.PostingTransactions, landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil)
 	wantEqual(t, refusedKinds(t, store), []string{"1 NOTES y", "1 PAYMENT_INSTRUCTION y", "2 NOTES z"})
 	told := 0
 	inView(t, store, func(view landfall.View) error {

@@ -104,10 +104,10 @@ func stagePerson(t *testing.T, store landfall.Store, external, document string, 
 	return key
 }
 
-// createdPerson stages and creates an account.
-func createdPerson(t *testing.T, store landfall.Store, external, document string) landfall.CreateOutcome {
+// createdPerson stages and creates the account of lovelace.
+func createdPerson(t *testing.T, store landfall.Store, external string) landfall.CreateOutcome {
 	t.Helper()
-	key := stagePerson(t, store, external, document, landfall.StagedFirst, 1)
+	key := stagePerson(t, store, external, lovelace, landfall.StagedFirst, 1)
 	return create(t, store, claimFor(t, store, claimRequest(key), landfall.ClaimGranted), sampleAccount())
 }
 
@@ -123,7 +123,7 @@ func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wante
 // able to say that the index is incomplete.
 func findByEverything(t *testing.T, store landfall.Store) {
 	staged(t, store)
-	outcome := createdPerson(t, store, "A-1", lovelace)
+	outcome := createdPerson(t, store, "A-1")
 	stagePerson(t, store, "A-2", hopper, landfall.StagedFirst, 1)
 	refused := landfall.Key{Supplier: supplierCode, External: "A-3"}
 	refuseWith := func(document string) {
@@ -226,7 +226,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 func findLimited(t *testing.T, store landfall.Store) {
 	staged(t, store)
 	for _, number := range accountNumbers(30) {
-		createdPerson(t, store, number, lovelace)
+		createdPerson(t, store, number)
 	}
 	indexAll(t, store)
 	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, searchFor("ada"), {Numbers: []string{"A-"}}} {
@@ -244,7 +244,7 @@ func findLimited(t *testing.T, store landfall.Store) {
 // findUndone undoes an account: its number is gone, and its people are found as staged.
 func findUndone(t *testing.T, store landfall.Store) {
 	staged(t, store)
-	outcome := createdPerson(t, store, "A-1", lovelace)
+	outcome := createdPerson(t, store, "A-1")
 	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"), "A-1")
 	undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
@@ -332,7 +332,7 @@ func findErased(t *testing.T, store landfall.Store) {
 	for _, number := range []string{"A-1", "A-2", "A-3"} {
 		own := landfall.Key{Supplier: supplierCode, External: number}
 		if own != refused {
-			createdPerson(t, store, number, lovelace)
+			createdPerson(t, store, number)
 		}
 		// The second account is erased before the indexer has read its staging.
 		if number == "A-1" {

@@ -58,7 +58,7 @@ func (l *load) sendUntilAnswered(c *caller, worker uint64, stop <-chan struct{})
 				}
 				break
 			}
-			reset := errors.Is(err, syscall.ECONNRESET) && l.resets.Add(1) <= int64(len(c.fleet.replicas))
+			reset := errors.Is(err, syscall.ECONNRESET) && l.resets.Add(1) <= int64(len(c.replicas))
 			if !errors.Is(err, syscall.ECONNREFUSED) && !reset {
 				c.t.Errorf("%s got no answer: %v", intent.Verb, err)
 				return

@@ -15,7 +15,7 @@ import (
 func StartWithClock(t testing.TB) (cluster *Cluster, set func(offset time.Duration)) {
 	t.Helper()
 	library := tooltest.DebianFile(t, "/usr/lib/*/faketime/libfaketime.so.1", "libfaketime")
-	folder, err := os.MkdirTemp("", "pgtest")
+	folder, err := os.MkdirTemp("", "pgtest") //nolint:usetesting // the server has another user, who cannot enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}

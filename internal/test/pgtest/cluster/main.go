@@ -54,7 +54,8 @@ func run(command []string) (status int, err error) {
 	defer cluster.Stop()
 	child := exec.Command(command[0], command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	child.Env = append(environment, pgtest.URLVariable+"="+cluster.URL)
+	environment = append(environment, pgtest.URLVariable+"="+cluster.URL)
+	child.Env = environment
 	var exit *exec.ExitError
 	if err := child.Run(); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
