@@ -27,7 +27,7 @@ func TestPooler(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	program := tooltest.Debian(t, "pgbouncer")
 	const all = "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode,enable_seqscan," +
-		"enable_hashjoin,enable_mergejoin,cpu_tuple_cost,random_page_cost,default_transaction_isolation"
+		"enable_hashjoin,enable_mergejoin,cpu_tuple_cost,random_page_cost,jit,default_transaction_isolation"
 	for name, ignored := range map[string]string{"refuses settings": "", "forgets settings": all} {
 		t.Run(name, func(t *testing.T) {
 			server := pgtest.URL(t)
@@ -80,13 +80,13 @@ func limited(t *testing.T, r *testDB, server string) {
 	t.Helper()
 	for i := range 12 { // often enough to use every connection of the pooler
 		err := r.Update(t.Context(), fmt.Sprint(i), func(tx *Tx) error {
-			var lock, statement string
-			if err := tx.One(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('statement_timeout')`,
-				nil, []any{&lock, &statement}); err != nil {
+			var lock, statement, jit string
+			if err := tx.One(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('statement_timeout'), current_setting('jit')`,
+				nil, []any{&lock, &statement, &jit}); err != nil {
 				return err
 			}
-			if lock != "100ms" || statement != "4s" {
-				return fmt.Errorf("lock_timeout is %s, statement_timeout is %s", lock, statement)
+			if lock != "100ms" || statement != "4s" || jit != "off" {
+				return fmt.Errorf("lock_timeout is %s, statement_timeout is %s, jit is %s", lock, statement, jit)
 			}
 			return nil
 		})

@@ -28,6 +28,8 @@ func sessionSettings(limits Limits) []setting {
 		// for a large table too: one that reads few rows.
 		{"enable_seqscan", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "off"},
 		{"cpu_tuple_cost", "1"}, {"random_page_cost", "0.1"},
+		// With these costs, PostgreSQL would compile most plans, for tenths of a second each.
+		{"jit", "off"},
 		// A statement that waited for a lock must see what the other transaction wrote.
 		{"default_transaction_isolation", "read committed"},
 	}

@@ -134,6 +134,9 @@ func createFile(file string, fill func(partial string) error) (err error) {
 		return taken
 	}
 	made, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.partial") // with mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder of %s does not exist; create it first", file)
+	}
 	if err != nil {
 		return err
 	}

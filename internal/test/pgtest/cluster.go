@@ -39,7 +39,7 @@ var running sync.Map
 // tests do not need.
 var settings = []string{
 	"shared_buffers=96MB", "max_connections=300", "max_wal_size=2GB", "checkpoint_timeout=30min",
-	"wal_level=minimal", "max_wal_senders=0", "jit=off", "autovacuum_naptime=10min",
+	"wal_level=minimal", "max_wal_senders=0", "autovacuum_naptime=10min",
 }
 
 // supervise is a script that runs the server and stops it when the script's
