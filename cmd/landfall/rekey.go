@@ -84,6 +84,9 @@ func rekeyCommand() *cobra.Command {
 		if len(done.DroppedKeys) > 0 {
 			dropped = "No longer needed: " + strings.Join(done.DroppedKeys, ", ") + ". Keep these keys as long as you keep backups made before."
 		}
+		if wipe {
+			dropped += " The database files were rewritten, so no former version of the data remains in them."
+		}
 		if len(left) > 0 {
 			dropped += fmt.Sprintf(" %d values are not encrypted and were refused; see above.", len(left))
 		}

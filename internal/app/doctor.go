@@ -182,7 +182,11 @@ func (d *doctor) database(ctx context.Context) {
 		SearchTerms: contract.SearchTerms, WithoutNames: !d.settings.EncryptedNames}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
-		d.add("database", Problem, err.Error(), "check that it is running, the address and the user's permissions; 'landfall schema apply' creates a new one")
+		remedy := "check that it is running, the address and the user's permissions"
+		if strings.HasPrefix(d.settings.Database, "sqlite:") {
+			remedy = "check the path and the user's permissions; 'landfall schema apply' creates a new database"
+		}
+		d.add("database", Problem, err.Error(), remedy)
 		return
 	}
 	missing := 0

@@ -150,7 +150,7 @@ func storeError(doing string, err error) error {
 		told.Detail = "The database became unreachable during the change. Check whether the change took effect before you try again."
 	case errors.Is(err, landfall.ErrDiskFull):
 		told.Detail = "The disk of the database is full. Nothing was changed; free some space and try again."
-	case errors.Is(err, landfall.ErrUnavailable):
+	case errors.Is(err, landfall.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		told.Detail = "The database cannot be reached or is too busy. Nothing was changed; try again."
 	case told.Kind == landfall.Internal:
 		return fmt.Errorf("%s: %w", doing, err) // shown at a terminal, to a person who may understand it

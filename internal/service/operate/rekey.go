@@ -29,7 +29,11 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 		case errors.Is(err, landfall.ErrNotFound):
 			return step, errNoKeys
 		case err != nil:
-			return step, storeError("encryption.rekey", err)
+			err = storeError("encryption.rekey", err)
+			if told, known := errors.AsType[*landfall.Error](err); known && told.Kind == landfall.Unavailable {
+				told.Detail = "The database cannot be reached or is too busy. What was encrypted so far is kept; run 'landfall rekey' again to continue."
+			}
+			return step, err
 		case len(step.Waiting) > 0 && waited >= replicaSeen:
 			return step, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Servers on %s write with another encryption key, or with none. "+
 				"Restart them with the key %s first, then run this again.", strings.Join(step.Waiting, ", "), step.Key))

@@ -83,6 +83,9 @@ func (o *Operator) restoreOperators(ctx context.Context, tx landfall.Tx, keep Op
 	known := namesOf(operators, func(operator landfall.Operator) string { return operator.Name })
 	for _, name := range keep.Names {
 		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return notFound(landfall.CodeNotFound, "The backup has no operators, so there is none to keep: leave --keep-operators out.")
+			}
 			return notFound(landfall.CodeNotFound, "The backup has no operator %q. Its operators are: %s", name, strings.Join(known, ", "))
 		}
 	}

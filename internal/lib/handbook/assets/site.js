@@ -30,24 +30,37 @@
     document.head.append(script);
   };
 
-  // search returns the places that have all words, best first: whole words and titles count more.
+  // Words that say nothing about a page.
+  const common = new Set(('a an and are as at be by can do does for from have how i if in into is it my of on or our so than that the ' +
+    'then there this to was we what when where which who why will with you').split(' '));
+
+  // quality is how well a word answers one that was asked for: 0 not at all. The end of a long word may differ: rotation finds rotate.
+  const quality = (word, ask) => {
+    if (word.startsWith(ask)) return word === ask ? 2 : 1;
+    return ask.length > 5 && word.startsWith(ask.slice(0, -3)) ? 0.5 : 0;
+  };
+
+  // search returns the places that have most of the words, best first: whole words and titles count more, decisions and changes less.
   const search = (text) => {
-    const asked = text.toLowerCase().match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu) || [];
-    let scores;
+    let asked = text.toLowerCase().match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu) || [];
+    if (asked.some((ask) => !common.has(ask))) asked = asked.filter((ask) => !common.has(ask));
+    const scores = new Map(); // place → [words found, score]
     for (const ask of asked) {
       const here = new Map();
       for (const [word, numbers] of words) {
-        if (!word.startsWith(ask)) continue;
-        for (const number of numbers) here.set(number, Math.max(here.get(number) || 0, word === ask ? 2 : 1));
+        const good = quality(word, ask);
+        if (good) for (const number of numbers) here.set(number, Math.max(here.get(number) || 0, good));
       }
-      for (const [number, score] of here) {
-        if (scores && !scores.has(number)) { here.delete(number); continue; }
-        const title = window.handbookIndex.places[number][1].toLowerCase();
-        here.set(number, score + (title.includes(ask) ? 3 : 0) + (scores ? scores.get(number) : 0));
+      for (const [number, good] of here) {
+        const [found, score] = scores.get(number) || [0, 0];
+        const [address, title] = window.handbookIndex.places[number];
+        const inTitle = title.toLowerCase().includes(ask) || title.toLowerCase().split(/[^\p{L}\p{N}]+/u).some((word) => quality(word, ask));
+        scores.set(number, [found + 1, score + good + (inTitle ? 3 : 0) - (/^(adr-|adr\/|changelog)/.test(address) ? 2 : 0)]);
       }
-      scores = here;
     }
-    return [...(scores || [])].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 30).map(([number]) => window.handbookIndex.places[number]);
+    const most = Math.max(...[...scores.values()].map(([found]) => found));
+    return [...scores].filter(([, [found]]) => found === most).sort((a, b) => b[1][1] - a[1][1] || a[0] - b[0]).slice(0, 30)
+      .map(([number]) => window.handbookIndex.places[number]);
   };
 
   const show = () => {
