@@ -131,7 +131,7 @@ func (p *Profile) findLinks(tables []*suggestedTable) {
 			}
 			rows := p.Tables[i].Rows
 			// Nearly every row must differ. A few numbers that occur twice are a mistake.
-			link := t.findLink(other, func(theirs int) bool {
+			link := t.findLink(other, func(_, theirs int) bool {
 				s := &other.sketches[theirs]
 				return rows > 1 && s.repeated()*5 <= len(s.queue) && s.distinct()*2 >= rows
 			})

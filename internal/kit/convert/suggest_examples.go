@@ -189,7 +189,7 @@ func (g *guesser) exampleRows(ctx context.Context, examples []*exampleAccount, f
 				if len(found[other]) == 0 {
 					continue
 				}
-				if link := t.findLink(other, func(int) bool { return true }); link != nil && (best == nil || link.score > best.score) {
+				if link := t.findLink(other, t.separates(other)); link != nil && (best == nil || link.score > best.score) {
 					best, parent = link, other
 				}
 			}

@@ -46,7 +46,7 @@ func (t *suggestedTable) accountColumn() int {
 
 // findLink finds the column of a table that refers to another table. Values decide; names only
 // choose between columns whose values match. It returns nil if there is none or several.
-func (t *suggestedTable) findLink(other *suggestedTable, allowed func(theirs int) bool) *tableLink {
+func (t *suggestedTable) findLink(other *suggestedTable, allowed func(own, theirs int) bool) *tableLink {
 	var best *tableLink
 	tie := false
 	for own := range t.columns {
@@ -54,7 +54,7 @@ func (t *suggestedTable) findLink(other *suggestedTable, allowed func(theirs int
 			continue
 		}
 		for theirs := range other.columns {
-			if !other.keyLike(theirs) || !allowed(theirs) {
+			if !other.keyLike(theirs) || !allowed(own, theirs) {
 				continue
 			}
 			link := t.compareKeys(other, own, theirs)
@@ -73,6 +73,14 @@ func (t *suggestedTable) findLink(other *suggestedTable, allowed func(theirs int
 		return nil
 	}
 	return best
+}
+
+// separates returns which columns can link two tables. If both have values more than once, each row would
+// belong to several others. Account numbers that occur twice are reported when they are converted.
+func (t *suggestedTable) separates(other *suggestedTable) func(own, theirs int) bool {
+	return func(own, theirs int) bool {
+		return theirs == other.account || !t.sketches[own].repeats() || !other.sketches[theirs].repeats()
+	}
 }
 
 // keyLike reports whether a column could be a key.
@@ -95,11 +103,6 @@ func (t *suggestedTable) compareKeys(other *suggestedTable, own, theirs int) *ta
 	a, b := &t.sketches[own], &other.sketches[theirs]
 	link.missing, link.compared = a.missingIn(b)
 	if link.compared == 0 || link.missing*2 > link.compared {
-		return nil
-	}
-	// Of two columns that both have values more than once, each row would belong to several others.
-	// The accounts of a flat table are read once.
-	if a.repeats() && b.repeats() && (other.inside == nil || theirs != other.account) {
 		return nil
 	}
 	unique := 1 - float64(b.repeated())/float64(len(b.queue))
@@ -146,7 +149,7 @@ func (g *guesser) relate(t *suggestedTable) {
 			if other == t || other.placement == nil || other.placement.kind != outer {
 				continue
 			}
-			link := t.findLink(other, func(int) bool { return true })
+			link := t.findLink(other, t.separates(other))
 			if link != nil && (t.link == nil || link.score > t.link.score) {
 				t.parent, t.link = other, link
 			}
@@ -180,12 +183,12 @@ func (g *guesser) relateToAccounts(t *suggestedTable) {
 			continue
 		}
 		if other.account >= 0 {
-			if link := t.findLink(other, func(theirs int) bool { return theirs == other.account }); link != nil {
+			if link := t.findLink(other, func(_, theirs int) bool { return theirs == other.account }); link != nil {
 				t.account, t.keys = link.own, map[int]bool{link.own: true}
 				return
 			}
 		}
-		if link := t.findLink(other, func(int) bool { return true }); link != nil && t.placement.kind.within != "" {
+		if link := t.findLink(other, t.separates(other)); link != nil && t.placement.kind.within != "" {
 			t.account, t.keys = -1, map[int]bool{link.own: true}
 			t.parent, t.link = other, link
 			other.children = append(other.children, t)
@@ -221,7 +224,7 @@ func (g *guesser) findAccountColumn(t *suggestedTable) {
 		}
 		count := 0
 		for _, other := range g.tables {
-			if other != t && other.findLink(t, func(column int) bool { return column == theirs }) != nil {
+			if other != t && other.findLink(t, func(_, column int) bool { return column == theirs }) != nil {
 				count++
 			}
 		}
