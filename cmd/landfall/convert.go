@@ -284,7 +284,7 @@ func printConversion(command *cobra.Command, folder string, result *convert.Resu
 }
 
 // printUnusedColumns lists the columns that the map does not use, in case one was forgotten, and the files
-// that are empty.
+// and sheets that are empty or not read.
 func printUnusedColumns(out io.Writer, result *convert.Result) {
 	title := "\nColumns that the map does not use:\n"
 	for _, tally := range result.Tallies {
@@ -294,6 +294,9 @@ func printUnusedColumns(out io.Writer, result *convert.Result) {
 		}
 	}
 	for _, tally := range result.Tallies {
+		if len(tally.Sheets) > 0 {
+			fmt.Fprintf(out, "\nSheets that the map does not read: %s\n", escapeText(strings.Join(tally.Sheets, ", ")))
+		}
 		if len(tally.Blank) > 0 {
 			fmt.Fprintf(out, "\nEmpty files of %s: %s\n", escapeText(tally.Table), escapeText(strings.Join(tally.Blank, ", ")))
 		}

@@ -102,6 +102,9 @@ func profileReport(profile *convert.Profile) []report.Table {
 		}
 		columns = append(columns, one)
 	}
+	for _, file := range profile.Unread {
+		look.Rows = append(look.Rows, []string{file.Name, "", "", file.Why, "", ""})
+	}
 	if len(look.Rows) == 0 {
 		look.Remark = "Nothing unusual was found."
 	}

@@ -224,6 +224,7 @@ func (x *conversion) prepare() error {
 				x.options.Reading(path)
 			}
 		}
+		account.tally.Sheets = x.unreadSheets(t)
 		x.met[t.number] = make([]byte, len(t.columns))
 		x.whole += t.bytes
 		x.tallies = append(x.tallies, account)
@@ -249,6 +250,30 @@ func (x *conversion) prepare() error {
 		}
 	}
 	return nil
+}
+
+// unreadSheets lists the sheets of the workbooks of a table that no table reads. The first table of a workbook
+// has them.
+func (x *conversion) unreadSheets(t *sourceTable) (names []string) {
+	for _, path := range t.paths {
+		var read []string
+		first := -1
+		for _, other := range x.tables {
+			if slices.Contains(other.paths, path) {
+				read = append(read, other.layout.sheet)
+				if first < 0 {
+					first = other.number
+				}
+			}
+		}
+		if first != t.number {
+			continue
+		}
+		for _, name := range unreadSheets(path, read) {
+			names = append(names, filepath.Base(path)+" "+name)
+		}
+	}
+	return names
 }
 
 // orderGroups moves the group that is linked by the place's own key to the end, so that rows leave

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"landfall/internal/lib/xlsx"
 )
 
 // inspection describes how a file seems to be written.
@@ -18,6 +22,8 @@ type inspection struct {
 	ascii     bool // the same in every charset but UTF-16
 	delimiter byte
 	quote     byte
+	header    int  // line of the column names, if titles are above it
+	escaped   bool // backslashes seem to have a meaning
 	columns   []string
 	rows      [][]string      // the first rows, in UTF-8
 	lines     []int           // where they are
@@ -63,11 +69,44 @@ func inspectFile(ctx context.Context, path string, shared map[string]int) (*insp
 		text = text[:whole]
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, fmt.Errorf("%s is empty", path)
+		return nil, fmt.Errorf("%s: %w", path, errEmpty)
 	}
+	s.escaped = escapedLook.Match(text) || bytes.Contains(text, []byte(`\N`)) && bytes.Count(text, []byte{'\\'}) > bytes.Count(text, []byte(`\N`))
 	s.delimiter, s.ascii = detectDelimiter(text), plainASCII(begin)
 	s.read(text)
 	return s, nil
+}
+
+// errEmpty is the problem of a file without any text.
+var errEmpty = errors.New("it is empty")
+
+// escapedLook matches a quote after a backslash that does not end its field.
+var escapedLook = regexp.MustCompile(`[^\\]\\"[^,;|\t\r\n]`)
+
+// unreadSheets lists the sheets of a workbook with rows that are not among some. "" is the first one.
+func unreadSheets(path string, read []string) (names []string) {
+	if !isWorkbook(path) {
+		return nil
+	}
+	workbook, err := xlsx.Open(path)
+	if err != nil {
+		return nil // reading it reports this
+	}
+	defer func() { _ = workbook.Close() }() // only read
+	for _, name := range workbook.Sheets() {
+		if slices.ContainsFunc(read, func(one string) bool { return strings.EqualFold(one, name) || one == "" && name == workbook.First() }) {
+			continue
+		}
+		rows, err := workbook.Rows(name)
+		if err != nil {
+			continue
+		}
+		if _, cells, err := rows.Next(); err == nil && len(cells) > 0 {
+			names = append(names, name)
+		}
+		_ = rows.Close() // only read
+	}
+	return names
 }
 
 // inspectWorkbook inspects the beginning of the first sheet of a workbook.
@@ -78,7 +117,7 @@ func inspectWorkbook(ctx context.Context, path string) (*inspection, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, fmt.Errorf("%s is empty", path)
+		return nil, fmt.Errorf("%s: %w", path, errEmpty)
 	}
 	if len(text) == inspectBytes { // the last row is probably incomplete
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
@@ -125,26 +164,38 @@ func unicodeCharset(text []byte) charset {
 func detectDelimiter(text []byte) byte {
 	best, most := byte(','), 0
 	for _, c := range []byte(",;\t|") {
-		rows := &records{delimiter: c, quote: '"'}
-		rows.reset(block{line: 1, text: text})
-		fields, agree := 0, 0
-		for range 50 {
-			if !rows.next() {
-				break
-			}
-			if fields == 0 {
-				fields = len(rows.fields)
-			}
-			if len(rows.fields) == fields {
-				agree++
-			}
-		}
+		fields, agree, _ := usualWidth(text, c)
 		// A single field counts as none.
 		if score := (fields - 1) * agree; score > most {
 			best, most = c, score
 		}
 	}
 	return best
+}
+
+// maxTitles is how many lines above the column names are recognized.
+const maxTitles = 20
+
+// usualWidth returns how many fields most of the first rows have, how many rows, and the line of the first
+// of them.
+func usualWidth(text []byte, delimiter byte) (fields, agree, line int) {
+	rows := &records{delimiter: delimiter, quote: '"'}
+	rows.reset(block{line: 1, text: text})
+	counts, first := map[int]int{}, map[int]int{}
+	for range 50 {
+		if !rows.next() {
+			break
+		}
+		width := len(rows.fields)
+		// A title may be filled up with empty fields.
+		if counts[width]++; first[width] == 0 && (width == 1 || filledFields(rows.fields) > 1) {
+			first[width] = rows.at
+		}
+		if counts[width] > agree || counts[width] == agree && first[width] < first[fields] {
+			fields, agree = width, counts[width]
+		}
+	}
+	return fields, agree, first[fields]
 }
 
 // maxInspectedRows limits the rows that are inspected.
@@ -154,7 +205,14 @@ const maxInspectedRows = 5_000
 func (s *inspection) read(text []byte) {
 	rows := &records{delimiter: s.delimiter, quote: s.quote}
 	rows.reset(block{line: 1, text: text})
+	// Titles above the column names have fewer fields than the rows. A line with several names is a header to
+	// which the rows do not fit.
+	_, agree, line := usualWidth(text, s.delimiter)
 	for rows.next() && len(s.rows) < maxInspectedRows {
+		if s.columns == nil && rows.at < line && line <= maxTitles && agree > 2 && filledFields(rows.fields) <= 2 {
+			s.header = line
+			continue
+		}
 		cells := make([]string, len(rows.fields))
 		for i, field := range rows.fields {
 			// Problems are ignored here; the conversion reports them.
@@ -167,6 +225,16 @@ func (s *inspection) read(text []byte) {
 			s.rows, s.lines = append(s.rows, cells), append(s.lines, rows.at)
 		}
 	}
+}
+
+// filledFields counts the fields that are not empty.
+func filledFields(fields [][]byte) (count int) {
+	for _, field := range fields {
+		if len(trimBlanks(field)) > 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // values returns the non-empty values of a column.

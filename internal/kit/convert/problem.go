@@ -60,6 +60,7 @@ type Tally struct {
 	Acknowledged int      `json:"acknowledged,omitempty"`   // reported, but not needed, as the map says
 	Unused       []string `json:"unused_columns,omitempty"` // not used by the map
 	Blank        []string `json:"empty_files,omitempty"`    // files without any text
+	Sheets       []string `json:"unread_sheets,omitempty"`  // of its workbooks, if no table reads them
 }
 
 // Reported counts the rows with a problem of their own.

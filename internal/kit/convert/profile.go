@@ -2,8 +2,10 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,8 @@ type Profile struct {
 	Folder string         `json:"folder"`
 	Tables []TableProfile `json:"tables"`
 	Links  []LinkProfile  `json:"links"`
+	// Unread are files and sheets that are not described, with the reason.
+	Unread []SkippedFile `json:"unread"`
 }
 
 // TableProfile describes a table.
@@ -71,11 +75,14 @@ type LinkProfile struct {
 
 // ProfileTables reads all tables of a folder. Memory does not grow with them.
 func ProfileTables(ctx context.Context, folder string) (*Profile, error) {
-	p := &Profile{Folder: folder, Links: []LinkProfile{}}
+	p := &Profile{Folder: folder, Links: []LinkProfile{}, Unread: []SkippedFile{}}
 	var tables []*suggestedTable
 	for _, name := range fileNames(folder) {
 		if !isTable(name) {
 			continue
+		}
+		for _, sheet := range unreadSheets(filepath.Join(folder, name), []string{""}) {
+			p.Unread = append(p.Unread, SkippedFile{name + ", sheet " + sheet, "only the first sheet is described"})
 		}
 		if len(tables) == maxSuggestedTables {
 			return nil, fmt.Errorf("%s has more than %d tables; put those that matter into a folder of their own", folder, maxSuggestedTables)
@@ -94,6 +101,10 @@ func ProfileTables(ctx context.Context, folder string) (*Profile, error) {
 				columns[i].add(t, line, field)
 			}
 		})
+		if errors.Is(err, errEmpty) {
+			p.Unread = append(p.Unread, SkippedFile{name, "it is empty"})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -14,13 +14,26 @@ import (
 // workbook writes an Excel workbook with one sheet. Style 1 is a date, style 2 a date with a time.
 func workbook(t *testing.T, rows string) string {
 	t.Helper()
+	return writeWorkbook(t, `<sheet name="Data" sheetId="1" r:id="r1"/>`, rows)
+}
+
+// twoSheets writes an Excel workbook with the same rows on two sheets, and an empty sheet.
+func twoSheets(t *testing.T, rows string) string {
+	t.Helper()
+	return writeWorkbook(t, `<sheet name="Data" sheetId="1" r:id="r1"/><sheet name="More" sheetId="2" r:id="r1"/><sheet name="Empty" sheetId="3" r:id="r3"/>`, rows)
+}
+
+// writeWorkbook writes an Excel workbook.
+func writeWorkbook(t *testing.T, sheets, rows string) string {
+	t.Helper()
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for name, text := range map[string]string{
-		"xl/workbook.xml":            `<workbook><sheets><sheet name="Data" sheetId="1" r:id="r1"/></sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>`,
+		"xl/workbook.xml":            `<workbook><sheets>` + sheets + `</sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/><Relationship Id="r3" Target="worksheets/sheet3.xml"/></Relationships>`,
 		"xl/styles.xml":              `<styleSheet><numFmts><numFmt numFmtId="170" formatCode="dd/mm/yyyy hh:mm"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>`,
 		"xl/sharedStrings.xml":       `<sst><si><t>NO</t></si><si><t>NAME</t></si><si><r><t>SOL</t></r><r><t>D</t></r></si></sst>`,
+		"xl/worksheets/sheet3.xml":   `<worksheet><sheetData></sheetData></worksheet>`,
 		"xl/worksheets/sheet1.xml":   `<worksheet><sheetData>` + rows + `</sheetData></worksheet>`,
 	} {
 		part, err := archive.Create(name)

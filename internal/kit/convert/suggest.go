@@ -84,7 +84,7 @@ type suggestedTable struct {
 	inside    *suggestedTable // the rows of a flat table of accounts
 	above     *suggestedTable // the accounts of the rows of a flat table
 	whole     []string        // all columns of a flat table
-	trailers  []string        // first fields of lines that are not rows
+	trailers  []string        // first fields of the last lines, which are not rows
 	copied    bool            // a similar map says everything about it
 	copies    [][]string      // lines of a similar map
 	other     *yamltree.Node  // the table in a similar map
@@ -115,10 +115,17 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		if !isTable(name) || isBlankFile(filepath.Join(order.Folder, name)) {
 			continue
 		}
+		for _, sheet := range unreadSheets(filepath.Join(order.Folder, name), []string{""}) {
+			skipped = append(skipped, SkippedFile{name + ", sheet " + sheet, "only the first sheet is read; add a table for it with sheet: " + quoted(sheet)})
+		}
 		if len(tables) == maxSuggestedTables {
 			return nil, fmt.Errorf("%s has more than %d tables; put those that matter into a folder of their own", order.Folder, maxSuggestedTables)
 		}
 		t, err := readSuggested(ctx, order.Folder, name, suggestBytes, words, nil)
+		if errors.Is(err, errEmpty) {
+			skipped = append(skipped, SkippedFile{name, "it is empty"})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -238,6 +245,7 @@ func readSuggested(ctx context.Context, folder, name string, most int64, words m
 	t.sketches, t.minus, t.again = make([]sketch, len(t.columns)), make([]lineCount, len(t.columns)), make([]int, len(t.columns))
 	return t, t.eachRow(ctx, filepath.Join(folder, name), most, func(line int, fields [][]byte) {
 		if len(fields) == len(t.columns) {
+			t.trailers = nil
 			for i, field := range fields {
 				text := trimBlanks(field)
 				if len(text) == 0 || isNullWord(string(text)) {
@@ -263,6 +271,7 @@ func readSuggested(ctx context.Context, folder, name string, most int64, words m
 func (s *inspection) eachRow(ctx context.Context, path string, most int64, row func(line int, fields [][]byte)) error {
 	table := &sourceTable{headed: true, dialect: defaultDialect(), layout: layout{workbook: isWorkbook(path)}}
 	table.dialect.charset, table.dialect.delimiter, table.dialect.quote = s.charset, s.delimiter, s.quote
+	table.layout.header = s.header
 	split, file, err := table.open(ctx, path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -308,20 +309,27 @@ func (t *suggestedTable) ways(column int, field rules.Field) (list []exampleWay)
 			}
 		}
 	case rules.ShapeDate, rules.ShapeDatetime:
-		days := t.styles[column].days
-		if days == "" {
-			days = t.styles[column].instants
+		style := t.styles[column]
+		formats := []string{cmp.Or(style.days, style.instants)}
+		if formats[0] == "" && style.compact {
+			formats = compactPatterns
 		}
-		pattern, err := newPattern(days)
-		if days == "" || err != nil {
-			return nil
-		}
-		list = append(list, exampleWay{name, func(cell, value string) bool {
-			at, ok := pattern.read([]byte(cell))
-			return ok && strings.HasPrefix(value, string(at.appendDay(nil)))
-		}})
-		if t.days != days && t.instants != days {
-			list[0].text = "{column: " + name + ", dates: " + days + "}"
+		for _, days := range formats {
+			pattern, err := newPattern(days)
+			if days == "" || err != nil {
+				return nil
+			}
+			text := name
+			if t.days != days && t.instants != days {
+				text = "{column: " + name + ", dates: " + days + "}"
+			}
+			if style.compact && pattern.shortYear() {
+				text = "{column: " + name + ", dates: " + days + ", century: 50}"
+			}
+			list = append(list, exampleWay{text, func(cell, value string) bool {
+				at, ok := pattern.read([]byte(cell))
+				return ok && strings.HasPrefix(value, string(at.appendDay(nil)))
+			}})
 		}
 	default:
 		list = append(list, exampleWay{name, func(cell, value string) bool { return cell == value }})

@@ -227,6 +227,10 @@ func (w *mapWriter) dateSettings(values, patterns []string, usual string) (setti
 	switch others := confusable(patterns, found, values); {
 	case len(values) == 0:
 	case found == "" && firstPattern(append(instantPatterns(), dayPatterns...), values) != "":
+	case found == "" && mixedPatterns(values) != nil:
+		w.open++
+		settings = append(settings, "dates: "+chooseMark)
+		remark = "some dates are " + strings.Join(mixedPatterns(values), " and some ") + "; list the formats as [A, B], or correct the dates"
 	case found == "":
 		remark = "these do not look like dates"
 	case len(others) > 0:
@@ -241,6 +245,36 @@ func (w *mapWriter) dateSettings(values, patterns []string, usual string) (setti
 		remark = strings.TrimPrefix(remark+fmt.Sprintf("; %d of the first %d values are no such dates, the first is %s", bad, len(values), shorten([]byte(values[at]))), "; ")
 	}
 	return settings, remark
+}
+
+// mixedPatterns returns the formats of a column with dates of two or three, or nil.
+func mixedPatterns(values []string) (list []string) {
+	rest := slices.Clone(values)
+	for len(list) < 3 && len(rest) > fewOf(len(values)) {
+		var best string
+		var others []string
+		for _, text := range append(slices.Clone(dayPatterns), instantPatterns()...) {
+			pattern, err := newPattern(text)
+			if err != nil {
+				continue
+			}
+			unread := slices.DeleteFunc(slices.Clone(rest), func(value string) bool {
+				at, ok := pattern.read([]byte(value))
+				return ok && at.year >= 1850
+			})
+			if best == "" && len(unread) < len(rest) || best != "" && len(unread) < len(others) {
+				best, others = text, unread
+			}
+		}
+		if best == "" {
+			return nil
+		}
+		list, rest = append(list, best), others
+	}
+	if len(list) < 2 || len(rest) > fewOf(len(values)) {
+		return nil
+	}
+	return list
 }
 
 // confusable returns the other patterns that fit as many values, and read one of them as another date. A

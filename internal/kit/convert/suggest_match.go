@@ -39,7 +39,8 @@ const (
 // columnStyle says what the values of a column look like.
 type columnStyle struct {
 	filled, distinct int
-	days, instants   string // formats
+	days, instants   string   // formats
+	mixed            []string // several formats of dates, each of some values
 	numbers, wholes  bool
 	emails, phones   bool
 	compact          bool // dates without separators, or numbers
@@ -77,6 +78,9 @@ func (s *inspection) style(column int) (style columnStyle) {
 	}
 	style.filled, style.distinct = len(values), len(seen)
 	style.days, style.instants = findDayPattern(values), findInstantPattern(values)
+	if style.days == "" && style.instants == "" {
+		style.mixed = mixedPatterns(values)
+	}
 	style.compact = firstPattern(compactPatterns, values) != ""
 	style.numbers = all(numberLook.MatchString)
 	style.wholes = all(func(value string) bool { return strings.Trim(value, "-+0123456789") == "" })
@@ -102,9 +106,9 @@ func (style columnStyle) fits(field rules.Field) float64 {
 	dated := style.instants != "" || style.days != "" && style.days != "YYYYMMDD"
 	switch field.Type.Shape {
 	case rules.ShapeDate:
-		return yes(style.days != "" || style.compact)
+		return yes(style.days != "" || style.compact || style.mixed != nil)
 	case rules.ShapeDatetime:
-		return yes(style.days != "" || style.instants != "")
+		return yes(style.days != "" || style.instants != "" || style.mixed != nil)
 	case rules.ShapeAmount, rules.ShapeDecimal, rules.ShapeInteger:
 		return yes(style.numbers && !dated)
 	case rules.ShapeBoolean:

@@ -233,8 +233,16 @@ func (w *mapWriter) table(t *suggestedTable) {
 	default:
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
-	if word := t.trailer(); word != "" {
-		w.line(2, "skip: "+strconv.Quote("^"+regexp.QuoteMeta(word)), "this line is not a row")
+	if t.header > 0 {
+		w.line(2, fmt.Sprintf("header: %d", t.header), "the lines above it are not read")
+	}
+	if t.escaped {
+		w.choose(2, "escape", `backslash if \" and \n are written as MySQL does, none if a backslash is a character like others`)
+	}
+	if list := t.skips(); len(list) == 1 {
+		w.line(2, "skip: "+list[0], "this line is not a row")
+	} else if len(list) > 1 {
+		w.line(2, "skip: ["+strings.Join(list, ", ")+"]", "these lines are not rows")
 	}
 	if len(t.columns) == 1 {
 		w.line(2, "# fixed: {COLUMN: 1-8, …}", "if its lines have fixed columns")
@@ -266,19 +274,30 @@ func (w *mapWriter) table(t *suggestedTable) {
 // maxTrailers is how many lines at the end of a table are not rows at most.
 const maxTrailers = 3
 
-// trailer returns the first word of the few lines that are not rows, such as a last line with totals, or
-// "".
-func (t *suggestedTable) trailer() string {
-	if len(t.trailers) == 0 || len(t.trailers) > maxTrailers || len(t.trailers[0]) < 3 {
-		return ""
+// skips returns regular expressions for the last lines that are not rows, such as one with totals. A line
+// that begins like the rows above it may be one that was cut, so it is not among them.
+func (t *suggestedTable) skips() (list []string) {
+	if len(t.trailers) > maxTrailers {
+		return nil
+	}
+	looks := map[string]bool{}
+	for _, cells := range t.rows {
+		looks[patternOf(cells[0])] = true
 	}
 	for _, word := range t.trailers {
-		if word != t.trailers[0] || isNumber(word) {
-			return ""
+		if len(word) < 3 || isNumber(word) || looks[patternOf(word)] {
+			return nil
+		}
+		text := strconv.Quote("^" + digitsLook.ReplaceAllString(regexp.QuoteMeta(word), "[0-9]+"))
+		if !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
-	return t.trailers[0]
+	return list
 }
+
+// digitsLook matches a number in a text.
+var digitsLook = regexp.MustCompile("[0-9]+")
 
 // link writes how rows belong to those of another table.
 func (w *mapWriter) link(t *suggestedTable) {

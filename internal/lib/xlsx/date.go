@@ -17,6 +17,13 @@ const (
 func (w *Workbook) date(number float64, style styleKind) Cell {
 	const secondsOfDay = 24 * 60 * 60
 	seconds := int64(math.Round(number * secondsOfDay))
+	if style == durationStyle { // a number of hours, whatever the day
+		sign := ""
+		if seconds < 0 {
+			sign, seconds = "-", -seconds
+		}
+		return Cell{Text, fmt.Sprintf("%s%d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)}
+	}
 	day, clock := seconds/secondsOfDay, seconds%secondsOfDay
 	if style == clockStyle && day == 0 && number >= 0 {
 		return Cell{Date, time.Unix(clock, 0).UTC().Format(time.TimeOnly)}

@@ -20,10 +20,10 @@ type Rows struct {
 
 // Rows opens a sheet; without a name, the first one that Excel shows.
 func (w *Workbook) Rows(name string) (*Rows, error) {
-	at := max(0, slices.IndexFunc(w.sheets, func(one sheet) bool { return !one.hidden }))
-	if name != "" {
-		at = slices.IndexFunc(w.sheets, func(one sheet) bool { return strings.EqualFold(one.name, name) })
+	if name == "" {
+		name = w.First()
 	}
+	at := slices.IndexFunc(w.sheets, func(one sheet) bool { return strings.EqualFold(one.name, name) })
 	if at < 0 {
 		return nil, fmt.Errorf("there is no sheet %s; there are %s", name, strings.Join(w.Sheets(), ", "))
 	}

@@ -36,6 +36,8 @@ func kindOf(id string, own map[string]string) styleKind {
 	switch number, _ := strconv.Atoi(id); {
 	case number >= 14 && number <= 17, number >= 27 && number <= 31, number >= 50 && number <= 54, number == 36, number == 57, number == 58:
 		return dayStyle
+	case number == 46:
+		return durationStyle
 	case number >= 18 && number <= 21, number >= 32 && number <= 35, number >= 45 && number <= 47, number == 55, number == 56:
 		return clockStyle
 	case number == 22:
@@ -47,7 +49,7 @@ func kindOf(id string, own map[string]string) styleKind {
 // kindOfCode reads a number format such as dd/mm/yyyy. Texts in quotes and brackets, and characters
 // after a backslash, are shown as they are.
 func kindOfCode(code string) styleKind {
-	day, clock := false, false
+	day, clock, duration := false, false, false
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
 		case '\\', '_', '*':
@@ -60,7 +62,7 @@ func kindOfCode(code string) styleKind {
 			}
 			// [h] counts hours.
 			if c == '[' && end > 0 && strings.Trim(strings.ToLower(code[i+1:i+1+end]), "hms") == "" {
-				clock = true
+				clock, duration = true, true
 			}
 			i += end + 1
 		case 'y', 'Y', 'd', 'D':
@@ -85,6 +87,8 @@ func kindOfCode(code string) styleKind {
 		}
 	}
 	switch {
+	case duration && !day:
+		return durationStyle
 	case day && clock:
 		return dayAndClockStyle
 	case day:

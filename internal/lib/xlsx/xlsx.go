@@ -69,6 +69,7 @@ const (
 	dayStyle
 	clockStyle
 	dayAndClockStyle
+	durationStyle
 )
 
 // Open opens a workbook.
@@ -117,6 +118,11 @@ func (w *Workbook) Sheets() (names []string) {
 		names = append(names, one.name)
 	}
 	return names
+}
+
+// First returns the name of the first sheet that Excel shows.
+func (w *Workbook) First() string {
+	return w.sheets[max(0, slices.IndexFunc(w.sheets, func(one sheet) bool { return !one.hidden }))].name
 }
 
 // partReader reads the tokens of one part.

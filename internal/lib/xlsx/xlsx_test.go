@@ -42,6 +42,11 @@ func TestNumbersAreDatesByTheirStyle(t *testing.T) {
 			t.Errorf("%v is %+v, want %s", one.number, cell, one.want)
 		}
 	}
+	for number, want := range map[float64]string{0.5: "12:00:00", 1.5: "36:00:00", -0.0625: "-1:30:00", 45292.25: "1087014:00:00"} {
+		if cell := (&Workbook{}).date(number, durationStyle); cell.Kind != Text || cell.Text != want {
+			t.Errorf("%v is %+v, want %s", number, cell, want)
+		}
+	}
 	// The leap day of 1900 never was.
 	for _, number := range []float64{-1, 0, 60, 60.5, lastDay + 1, math.MaxInt32} {
 		if cell := (&Workbook{}).date(number, dayStyle); cell.Kind != Error {
@@ -53,7 +58,7 @@ func TestNumbersAreDatesByTheirStyle(t *testing.T) {
 func TestStylesOfDates(t *testing.T) {
 	for code, want := range map[string]styleKind{
 		"dd/mm/yyyy": dayStyle, "yyyy-mm-dd hh:mm:ss": dayAndClockStyle, `d"."m"."yy;@`: dayStyle, "[$-F800]dddd, mmmm dd, yyyy": dayStyle, "mmm-yy": dayStyle,
-		"h:mm AM/PM": clockStyle, "[h]:mm:ss": clockStyle, "mm:ss": clockStyle, "General": numberStyle, "0.00": numberStyle, "#,##0.00 [$€-407]": numberStyle,
+		"h:mm AM/PM": clockStyle, "[h]:mm:ss": durationStyle, "[mm]:ss": durationStyle, "mm:ss": clockStyle, "General": numberStyle, "0.00": numberStyle, "#,##0.00 [$€-407]": numberStyle,
 		`"day" 0`: numberStyle, `0.00\d`: numberStyle, `#,##0;[Red]-#,##0`: numberStyle, "[Red]0.00": numberStyle, "@": numberStyle, "0.00E+00": numberStyle,
 	} {
 		if got := kindOfCode(code); got != want {
