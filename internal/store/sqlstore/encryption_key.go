@@ -69,7 +69,8 @@ func (s *Store) openKeys(ctx context.Context, keys []seal.Key, readOnly, withNam
 // everything is encrypted as soon as one of them says so.
 func readRecord(held []listedKey, keys []seal.Key) (record seal.Record, err error) {
 	record.Secret = seal.NewSecret()
-	for i, one := range held {
+	known := false
+	for _, one := range held {
 		at := slices.IndexFunc(keys, func(key seal.Key) bool { return key.ID() == one.id })
 		if at < 0 {
 			continue
@@ -78,10 +79,10 @@ func readRecord(held []listedKey, keys []seal.Key) (record seal.Record, err erro
 		if err != nil {
 			return record, fmt.Errorf("%w, and its record does not open with key %s: %w", ErrLocked, one.id, err)
 		}
-		if i > 0 && opened.Secret != record.Secret {
+		if known && opened.Secret != record.Secret {
 			return record, fmt.Errorf("%w, and the records of its keys contradict each other: %w", ErrLocked, seal.ErrAltered)
 		}
-		record.Secret, record.Whole = opened.Secret, record.Whole || opened.Whole
+		known, record.Secret, record.Whole = true, opened.Secret, record.Whole || opened.Whole
 	}
 	return record, nil
 }

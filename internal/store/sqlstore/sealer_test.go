@@ -236,3 +236,18 @@ func TestRekeyDuringWrites(t *testing.T) {
 		}
 	})
 }
+
+// TestServersCheckTheirKeyDuringAKeyChange lists two keys. Each server checks with the key
+// that it writes with, whichever is listed first.
+func TestServersCheckTheirKeyDuringAKeyChange(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		first, second := seal.NewKey(), seal.NewKey()
+		before := openStore(t, url, first, second)
+		after := openStore(t, url, second, first)
+		for name, store := range map[string]*sqlstore.Store{"before": before, "after": after} {
+			if err := store.RecordKey(t.Context()); err != nil {
+				t.Errorf("the server %s the change: %v", name, err)
+			}
+		}
+	})
+}
