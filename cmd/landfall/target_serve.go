@@ -31,7 +31,7 @@ func targetServe() *cobra.Command {
 		Long: "Run a small target that stores each account as a file, with everything that was posted\n" +
 			"to it, and does each delivery once. It can be slow, fail, refuse and leave deliveries\n" +
 			"pending. It is no billing system. Press Ctrl-C to stop it.",
-		Example: "  landfall target serve --to accounts --listen 127.0.0.1:9090\n" +
+		Example: "  landfall target serve --to accounts --listen 127.0.0.1:9199\n" +
 			"  landfall target serve --to accounts --secret-env TARGET_SECRET --refuse-every 10 --slow 200ms",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if folder == "" {
@@ -51,7 +51,7 @@ func targetServe() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&folder, "to", "", "folder for the accounts; it is created")
-	flags.StringVar(&listen, "listen", "127.0.0.1:9090", "address to listen on")
+	flags.StringVar(&listen, "listen", "127.0.0.1:9199", "address to listen on")
 	flags.StringVar(&secretEnv, "secret-env", "", "environment variable with the secret; without it signatures are not checked")
 	flags.StringVar(&slow, "slow", "0s", "how long to wait before each response")
 	flags.IntVar(&options.RefuseEvery, "refuse-every", 0, "refuse one account in so many; 0 refuses none")
