@@ -87,6 +87,7 @@ type suggestedTable struct {
 	trailers  []string        // first fields of the last lines, which are not rows
 	copied    bool            // a similar map says everything about it
 	copies    [][]string      // lines of a similar map
+	lost      []lostTable     // further tables of a similar map that could not be taken over
 	other     *yamltree.Node  // the table in a similar map
 	minus     []lineCount     // by column: values with a minus
 	again     []int           // by column: the line of the first value that was there before

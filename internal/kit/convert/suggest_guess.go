@@ -88,6 +88,8 @@ func (g *guesser) bestKind(t *suggestedTable, but *tableKind) (best *placement, 
 	nothing := func(*tableKind) bool { return false }
 	if kind := t.learned.kindOf(t); kind != nil && kind != but {
 		return t.place(g.kinds, kind, nothing), 10
+	} else if kind == nil && t.copied {
+		return nil, 0 // its place is none that could be suggested
 	}
 	words := fileWords(t.file)
 	for _, kind := range g.kinds {

@@ -24,6 +24,7 @@ type learnedAttrs struct {
 
 // learnedAttr is a way to fill an attr.
 type learnedAttr struct {
+	table   *learnedTable  // of the other map; nil from an example
 	file    string         // only in this file, or ""
 	columns []string       // plain names; the first one decides
 	node    *yamltree.Node // as the other map wrote it
@@ -127,6 +128,7 @@ func (l *learnedAttrs) readTable(table *learnedTable, node, tables *yamltree.Nod
 	table.columns = append(table.columns, columnsIn(node.Find("account"))...)
 	table.columns = append(table.columns, linkColumns(node.Find("link"))...)
 	table.columns = append(table.columns, conditionColumns(node.Find("when"))...)
+	table.columns = append(table.columns, choiceColumns(node.Find("several"))...)
 	places := []*yamltree.Node{node}
 	if into := node.Find("into"); into != nil && into.Kind == yamltree.List {
 		places = into.Items
@@ -144,6 +146,7 @@ func (l *learnedAttrs) readTable(table *learnedTable, node, tables *yamltree.Nod
 			table.columns = append(table.columns, columnsIn(target.Find("account"))...)
 			table.columns = append(table.columns, linkColumns(target.Find("link"))...)
 			table.columns = append(table.columns, conditionColumns(target.Find("when"))...)
+			table.columns = append(table.columns, choiceColumns(target.Find("several"))...)
 		}
 		fill := target.Find("fill")
 		if fill == nil {
@@ -216,7 +219,7 @@ func (l *learnedAttrs) readFill(table *learnedTable, kind *tableKind, fill *yaml
 		if kind == nil || inner != nil {
 			continue
 		}
-		one := learnedAttr{node: member.Node}
+		one := learnedAttr{table: table, node: member.Node}
 		for _, column := range columns {
 			one.columns = append(one.columns, plainName(column))
 		}
@@ -244,7 +247,7 @@ func columnsIn(node *yamltree.Node) (list []string) {
 			switch member.Name {
 			case "column", "join", "first":
 				list = append(list, columnsIn(member.Node)...)
-			case "when", "negative_when":
+			case "when", "negative_when", "positive_when":
 				list = append(list, conditionColumns(member.Node)...)
 			default:
 				// An object inside the row.
@@ -264,6 +267,17 @@ func conditionColumns(node *yamltree.Node) (list []string) {
 	}
 	for _, member := range node.Members {
 		list = append(list, member.Name)
+	}
+	return list
+}
+
+// choiceColumns lists the columns that decide between several rows.
+func choiceColumns(node *yamltree.Node) (list []string) {
+	if node == nil {
+		return nil
+	}
+	for _, member := range node.Members {
+		list = append(list, columnsIn(member.Node)...)
 	}
 	return list
 }
@@ -316,7 +330,7 @@ func (t *suggestedTable) columnNamed(plain string) string {
 func (l *learnedAttrs) render(t *suggestedTable, node *yamltree.Node, in string) string {
 	switch node.Kind {
 	case yamltree.Scalar:
-		if in == "" || in == "column" || in == "join" || in == "first" {
+		if in == "" || in == "column" || in == "join" || in == "first" || slices.Contains(columnChoices, in) {
 			if column := t.columnNamed(plainName(node.Text)); column != "" && !strings.HasPrefix(node.Text, "=") {
 				return quoted(column)
 			}
@@ -339,39 +353,57 @@ func (l *learnedAttrs) render(t *suggestedTable, node *yamltree.Node, in string)
 		for _, member := range node.Members {
 			name, inner := member.Name, member.Name
 			switch in {
-			case "when", "negative_when":
+			case "when", "negative_when", "positive_when":
 				name, inner = t.columnNamed(plainName(member.Name)), "text"
 			case "values", "text":
 				inner = "text"
 			}
-			members = append(members, quoted(name)+": "+l.render(t, member.Node, inner))
+			text := l.render(t, member.Node, inner)
+			if member.Node.Kind == yamltree.Null {
+				text = "null" // a condition that the column is empty
+			}
+			members = append(members, quoted(name)+": "+text)
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	}
 	return `""`
 }
 
-// kindOf takes over the tables that the other map makes of a file, and returns the kind of the first
-// one. A table of which a column is missing is not taken over, but its kind is known.
+// kindOf takes over the tables that the other map makes of a file, and returns the kind of the first one
+// whose kind is known. A table of which a column is missing is not taken over; if its kind is known, the rest
+// of it is used.
 func (l *learnedAttrs) kindOf(t *suggestedTable) *tableKind {
 	var kind *tableKind
-	t.copied, t.copies, t.other = false, nil, nil
+	t.copied, t.copies, t.other, t.lost = false, nil, nil, nil
 	for _, table := range l.tables {
-		if table.kind == nil || !slices.ContainsFunc(table.files, func(file string) bool {
+		if !slices.ContainsFunc(table.files, func(file string) bool {
 			matched, err := filepath.Match(strings.ToLower(file), strings.ToLower(t.file))
 			return err == nil && matched
 		}) {
 			continue
 		}
-		whole := !slices.ContainsFunc(table.columns, func(column string) bool { return !slices.Contains(t.columns, column) })
-		if kind == nil {
-			kind, t.name, t.copied, t.other = table.kind, table.name, whole, table.node
-		}
-		if whole {
+		missing := t.without(table.columns)
+		switch {
+		case missing == "":
 			t.copies = append(t.copies, table.linesFor(t.file))
+		case kind != nil || table.kind == nil:
+			t.lost = append(t.lost, lostTable{table.name, missing})
+		}
+		if kind == nil && (table.kind != nil || missing == "" && t.other == nil) {
+			kind, t.name, t.copied, t.other = table.kind, table.name, missing == "", table.node
 		}
 	}
 	return kind
+}
+
+// without returns the first of some columns that a table does not have, or "".
+func (t *suggestedTable) without(columns []string) string {
+	for _, column := range columns {
+		if !slices.Contains(t.columns, column) {
+			return column
+		}
+	}
+	return ""
 }
 
 // linesFor returns the lines of a table with the name of another file.

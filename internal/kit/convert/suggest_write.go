@@ -80,6 +80,9 @@ func (w *mapWriter) write() *Suggestion {
 				w.line(1, text, "")
 			}
 		}
+		for _, one := range t.lost {
+			w.choose(1, one.name, "in the other map it is another table of "+t.file+", which has no column "+one.column+"; copy it from there and correct it, or remove this line")
+		}
 	}
 	for i, file := range w.skipped {
 		if i == 0 {
@@ -239,7 +242,9 @@ func (w *mapWriter) table(t *suggestedTable) {
 	if t.escaped {
 		w.choose(2, "escape", `backslash if \" and \n are written as MySQL does, none if a backslash is a character like others`)
 	}
-	if list := t.skips(); len(list) == 1 {
+	if list := t.skips(); t.other != nil && t.other.Find("skip") != nil {
+		w.line(2, "skip: "+w.learned.render(t, t.other.Find("skip"), "skip"), "as in the other map")
+	} else if len(list) == 1 {
 		w.line(2, "skip: "+list[0], "this line is not a row")
 	} else if len(list) > 1 {
 		w.line(2, "skip: ["+strings.Join(list, ", ")+"]", "these lines are not rows")
@@ -264,6 +269,7 @@ func (w *mapWriter) table(t *suggestedTable) {
 	default:
 		w.choose(2, "into", "no table of "+t.placement.kind.parent.name+" was found that it could belong to")
 	}
+	w.otherRows(t)
 	w.line(2, "fill:", "")
 	if t.placement != nil {
 		w.object(t, t.placement.kind, 3, "")
@@ -357,6 +363,8 @@ func (w *mapWriter) object(t *suggestedTable, kind *tableKind, depth int, first 
 			w.choose(depth, start()+field.Name, w.either(t, s))
 		case s != nil:
 			w.attr(depth, start(), t, p.placed[s])
+		case w.learned.missing(t, kind, field.Name) != "":
+			w.choose(depth, start()+field.Name, "the other map fills it from "+w.learned.missing(t, kind, field.Name)+", which "+t.file+" does not have")
 		case w.learned.constant(t, kind, field.Name) != "":
 			w.line(depth, start()+field.Name+": "+w.learned.constant(t, kind, field.Name), "as in the other map")
 		case field.Required && field.Type.Shape < rules.ShapeObject && field.Name != "import_supplier" && field.Name != "external_account_number":
@@ -376,7 +384,7 @@ func (w *mapWriter) object(t *suggestedTable, kind *tableKind, depth int, first 
 		case child != nil && child.placement.kind == inner && kind == p.kind: // added by default
 		case child != nil && child.placement.kind == inner:
 			w.line(depth, start()+inner.attr+": {rows: "+child.name+"}", "")
-		case child != nil || p.has(inner):
+		case child != nil || p.has(inner) || w.learned.missingIn(t, inner):
 			w.line(depth, start()+inner.attr+":", "")
 			pad := depth + 1
 			if first != "" {
