@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -114,15 +115,35 @@ func openBareWriter(path string) (*bareWriter, error) {
 	// One connection, because SQLite has a single writer and others would only
 	// wait.
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT`); err != nil {
+	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT;
+		CREATE TABLE raw_identifier (process_id INTEGER, ordinal INTEGER, supplier_id INTEGER, digest INTEGER, value TEXT, from_on TEXT, to_on TEXT,
+			PRIMARY KEY (process_id, ordinal)) STRICT, WITHOUT ROWID;
+		CREATE INDEX raw_identifier_digest ON raw_identifier (supplier_id, digest, process_id)`); err != nil {
 		return nil, err
 	}
-	statement, err := db.Prepare(`INSERT INTO raw_upsert VALUES ('BENCH', $1, $2, 0)
-		ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at`)
-	if err != nil {
-		return nil, err
+	var statements []*sql.Stmt
+	for _, text := range []string{`INSERT INTO raw_upsert VALUES ('BENCH', $1, $2, 0)
+		ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at`, identifierInsert} {
+		statement, err := db.Prepare(text)
+		if err != nil {
+			return nil, err
+		}
+		statements = append(statements, statement)
 	}
-	return newBareWriter(db, []*sql.Stmt{statement}, func(row bareRow) []any { return []any{row.external, row.document} }), nil
+	return newBareWriter(db, statements, func(row bareRow) []any { return []any{row.external, row.document} }), nil
+}
+
+// identifierInsert writes the two supply points of the account that was written last, as
+// staging does. SQLite takes the parameters by number, so it ignores those it does not use.
+var identifierInsert = `INSERT INTO raw_identifier VALUES ` + identifierRows("last_insert_rowid()") + ` ON CONFLICT DO NOTHING`
+
+// identifierRows returns the rows of the supply points of an account as SQL values.
+func identifierRows(process string) string {
+	rows := make([]string, len(supplyPoints))
+	for i, point := range supplyPoints {
+		rows[i] = fmt.Sprintf("(%s, %d, 1, %d, '%s', '2024-03-14', NULL)", process, i+1, point.digest, point.text)
+	}
+	return strings.Join(rows, ", ")
 }
 
 // openBareCreator returns a writer of all rows of an account, in a database

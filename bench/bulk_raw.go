@@ -168,13 +168,19 @@ func (w *bareWriter) thousand(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	statement := tx.StmtContext(ctx, w.statements[0])
+	statements := make([]*sql.Stmt, len(w.statements))
+	for i, statement := range w.statements {
+		statements[i] = tx.StmtContext(ctx, statement)
+	}
 	for range 1000 {
 		body := appendAccount(w.numbers.last.Add(1), nil)
 		// Cut the external number out of the bytes, which is cheaper than
 		// formatting it again.
-		if _, err := statement.ExecContext(ctx, string(body[len(accountHead)-4:len(accountHead)+13]), string(body)); err != nil {
-			return err
+		external, document := string(body[len(accountHead)-4:len(accountHead)+13]), string(body)
+		for _, statement := range statements {
+			if _, err := statement.ExecContext(ctx, external, document); err != nil {
+				return err
+			}
 		}
 	}
 	return tx.Commit()

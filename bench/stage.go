@@ -9,14 +9,17 @@ import (
 // stagePath is the endpoint that stages accounts.
 const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 
-// measureStagePostgres compares staging with pgbench upserting the same bytes.
+// measureStagePostgres compares staging with pgbench upserting the same bytes and
+// adding the identifiers of the same two supply points.
 func measureStagePostgres(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
-	if err := m.psql(ctx, s.database, `CREATE TABLE raw_upsert (supplier text, external text COLLATE "C", document json, staged_at bigint, PRIMARY KEY (supplier, external))`); err != nil {
+	if err := m.psql(ctx, s.database, `CREATE TABLE raw_upsert (supplier text, external text COLLATE "C", document json, staged_at bigint, PRIMARY KEY (supplier, external));
+		CREATE TABLE raw_identifier (LIKE account_identifier INCLUDING ALL)`); err != nil {
 		return measured{}, err
 	}
-	const upsert = `\set n random(1, 2000000000)
-INSERT INTO raw_upsert VALUES ('BENCH', 'EXT-' || :n, :document, 0)
-ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at;
+	upsert := `\set n random(1, 2000000000)
+WITH written AS (INSERT INTO raw_upsert VALUES ('BENCH', 'EXT-' || :n, :document, 0)
+ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, staged_at = excluded.staged_at)
+INSERT INTO raw_identifier VALUES ` + identifierRows(":n::bigint") + ` ON CONFLICT DO NOTHING;
 `
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
@@ -26,7 +29,8 @@ ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, sta
 }
 
 // measureStageSQLite compares staging with a bare writer that stores the same
-// bytes in one table with full durability, 64 connections per commit. Its
+// bytes in one table and the identifiers in another, with full durability, 64
+// connections per commit. Its
 // callers are behind a socket, as the clients of pgbench are.
 func measureStageSQLite(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	bare, err := startBare(ctx, filepath.Join(m.folder, "raw.db"))
