@@ -45,16 +45,17 @@ func importCommand() *cobra.Command {
 		if only != "" && only != "failed" {
 			return usageError{fmt.Errorf("--only %s: want failed", only)}
 		}
-		// Checked before anything is sent: the server would refuse every account.
-		if order.Team == "" && !order.StageOnly {
-			return usageError{errors.New("--team is required: the operations team for the created accounts")}
-		}
 		found, err := book.Open(paths...)
 		if err != nil {
 			return usageError{err}
 		}
-		// Allowed, because a report may leave only postings to be fixed.
-		if len(found.Of(book.Accounts)) == 0 && order.Supplier == "" && !order.StageOnly {
+		onlyPostings := len(found.Of(book.Accounts)) == 0 && order.Supplier == ""
+		// Checked before anything is sent: the server would refuse every account.
+		if order.Team == "" && !order.StageOnly && !onlyPostings {
+			return usageError{errors.New("--team is required: the operations team for the created accounts")}
+		}
+		// Allowed, because an undo saves only postings, and a report may leave only postings to be fixed.
+		if onlyPostings && !order.StageOnly {
 			printWarning(command, "this book has no accounts; everything in it must be for existing accounts")
 		}
 		warnOthers(command, found)
@@ -75,7 +76,7 @@ func importCommand() *cobra.Command {
 		return importBook(command, server, order)
 	})
 	flags := command.Flags()
-	flags.StringVar(&order.Team, "team", "", "operations team for the created accounts")
+	flags.StringVar(&order.Team, "team", "", "operations team for the created accounts; not needed if the book has no accounts")
 	flags.StringVar(&order.Supplier, "supplier", "", "create only this supplier's accounts (default: those named in the book)")
 	flags.BoolVar(&order.DryRun, "dry-run", false, "create nothing; test every account")
 	flags.IntVar(&order.Sample, "sample", 0, "create only every Nth account")

@@ -41,7 +41,7 @@ func preflight(command *cobra.Command, server *client.Client, order importer.Opt
 	}
 	for _, supplier := range slices.Sorted(maps.Keys(needs.suppliers)) {
 		found := checkSupplier(command, server, supplier, needs)
-		if len(found) == 0 && !order.StageOnly {
+		if len(found) == 0 && !order.StageOnly && order.Team != "" {
 			found = checkTeam(command.Context(), server, supplier, order.Team)
 		}
 		problems = append(problems, found...)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,10 +41,11 @@ func TestPreflightOfAnImport(t *testing.T) {
 		write("statements.ndjson", key+`,"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-01-31","statement_path":"a/2.pdf"}]}`)
 		server := m.base
 		// sends runs the import of the book and reports its complaint.
+		team := []string{"--team", "Migration Team"}
 		sends := func(args ...string) (code int, complaint string) {
 			time.Sleep(limits.SupplierCache) // a change of the supplier is seen after this
 			var out bytes.Buffer
-			code = runMain(append([]string{"import", book, "--team", "Migration Team", "--server", server, "--api-key", m.key}, args...), &out, &out)
+			code = runMain(slices.Concat([]string{"import", book, "--server", server, "--api-key", m.key}, team, args), &out, &out)
 			return code, out.String()
 		}
 		refused := func(want string) {
@@ -98,6 +100,7 @@ func TestPreflightOfAnImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.command(t, "supplier", "set", "NORTH", "--status", "Complete")
+		team = nil // nothing is created; a folder of saved postings is imported without
 		if code, complaint := sends("--restart"); code != exitDone {
 			t.Errorf("exit %d: %s", code, complaint)
 		}

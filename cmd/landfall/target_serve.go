@@ -54,8 +54,8 @@ func targetServe() *cobra.Command {
 	flags.StringVar(&listen, "listen", "127.0.0.1:9199", "address to listen on")
 	flags.StringVar(&secretEnv, "secret-env", "", "environment variable with the secret; without it signatures are not checked")
 	flags.StringVar(&slow, "slow", "0s", "how long to wait before each response")
-	flags.IntVar(&options.RefuseEvery, "refuse-every", 0, "refuse one account in so many; 0 refuses none")
-	flags.IntVar(&options.FailEvery, "fail-every", 0, "answer one request in so many with 503; 0 never does")
+	flags.IntVar(&options.RefuseEvery, "refuse-every", 0, "refuse every Nth account; 0 refuses none")
+	flags.IntVar(&options.FailEvery, "fail-every", 0, "answer every Nth request with 503; 0 answers none with it")
 	flags.BoolVar(&options.Pending, "pending", false, "leave deliveries pending until they are confirmed")
 	_ = command.MarkFlagDirname("to") // cannot fail: the flag exists
 	for _, name := range []string{"listen", "secret-env", "slow", "refuse-every", "fail-every"} {
@@ -94,7 +94,7 @@ func targetCheck() *cobra.Command {
 	var secretEnv string
 	var back bool
 	command := &cobra.Command{
-		Use: "check URL", Short: "Check whether a target follows the protocol, with an account that is made up", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "check URL", Short: "Check whether a target follows the protocol, with a made-up account", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(prefixes("https://")),
 		Long: "Send made-up deliveries to a target and check its responses: that it creates an account,\n" +
 			"recognises a delivery that is sent again, adds notes, refuses what is not JSON or wrongly\n" +
@@ -132,7 +132,7 @@ func targetCheck() *cobra.Command {
 				fmt.Fprintf(out, "%s %s (%s)\n", mark, finding.Step, escapeText(finding.Got))
 			})
 		if !passed {
-			return errors.New("the target does not follow the protocol; see docs/targets.md")
+			return errors.New("the target did not pass every check; see docs/targets.md")
 		}
 		return nil
 	}

@@ -26,9 +26,10 @@ func fromEnvironment(environment []string) (all []assignment, ignored []string) 
 }
 
 // isReserved reports whether a variable with our prefix is not a setting of the
-// server. Two of them are for commands that connect to a server.
+// server. Some are for commands that connect to a server.
 func isReserved(variable string) bool {
-	return variable == envPrefix+"CONFIG" || variable == envPrefix+"API_KEY" || variable == envPrefix+"SERVER" || strings.HasPrefix(variable, envPrefix+"TEST_")
+	return slices.Contains([]string{envPrefix + "CONFIG", envPrefix + "API_KEY", envPrefix + "SERVER", envPrefix + "PSEUDONYM_KEY"}, variable) ||
+		strings.HasPrefix(variable, envPrefix+"TEST_")
 }
 
 // kubernetesVariables match the variables that Kubernetes adds to every container

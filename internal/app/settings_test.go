@@ -43,7 +43,7 @@ func load(t *testing.T, arguments []string, variables map[string]string, config 
 func TestSettingsOrder(t *testing.T) {
 	config := "listen: 127.0.0.1:1\nmax-body: 1MiB\nidle-timeout: 5m\ndatabase-connections: 7\n"
 	settings, err := load(t, []string{"--listen", "127.0.0.1:3"},
-		map[string]string{"LANDFALL_LISTEN": "127.0.0.1:2", "LANDFALL_MAX_BODY": "2MiB", "LANDFALL_LOG_LEVEL": "warn", "LANDFALL_API_KEY": "lf_x"}, config)
+		map[string]string{"LANDFALL_LISTEN": "127.0.0.1:2", "LANDFALL_MAX_BODY": "2MiB", "LANDFALL_LOG_LEVEL": "warn"}, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +51,16 @@ func TestSettingsOrder(t *testing.T) {
 	want.Listen, want.MaxBody, want.IdleTimeout, want.Connections, want.LogLevel = "127.0.0.1:3", 2<<20, 5*time.Minute, 7, slog.LevelWarn
 	if !reflect.DeepEqual(settings, want) {
 		t.Errorf("got  %+v\nwant %+v", settings, want)
+	}
+}
+
+// Variables of the commands that connect to a server may be set for all commands in a shell. One of
+// them was refused by every command that reads the settings.
+func TestVariablesOfOtherCommandsAreNoSettings(t *testing.T) {
+	for _, name := range []string{"LANDFALL_API_KEY", "LANDFALL_SERVER", "LANDFALL_PSEUDONYM_KEY"} {
+		if _, err := load(t, nil, map[string]string{name: "x"}, ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -235,7 +235,11 @@ func statuses(list []int) string {
 	return strings.Join(texts, ", ")
 }
 
-// escaped escapes Markdown markup in a text.
+// escaped escapes Markdown markup in a cell. In code, a backslash would be shown.
 func escaped(text string) string {
-	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(text)
+	parts := strings.Split(strings.ReplaceAll(text, "|", `\|`), "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = strings.NewReplacer("*", `\*`, "_", `\_`).Replace(parts[i])
+	}
+	return strings.Join(parts, "`")
 }

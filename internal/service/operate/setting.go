@@ -13,11 +13,11 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// checkCode refuses a supplier code that cannot be part of a path.
-func checkCode(code string) error {
+// checkCode refuses a code of a supplier or target that cannot be part of a path.
+func checkCode(what, code string) error {
 	if !contract.ValidSupplierCode(code) {
 		return invalid("code", rules.CodeInvalidCharacters,
-			"A supplier code has 1 to 32 letters, digits, '_', '.' or '-' and begins with a letter or digit.")
+			"A "+what+" code has 1 to 32 letters, digits, '_', '.' or '-' and begins with a letter or digit.")
 	}
 	return nil
 }

@@ -89,7 +89,9 @@ func TestSupplierCodes(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		for _, code := range []string{"", " A", "-A", "_A", ".A", "A B", "A/B", "Ä", "A\n", strings.Repeat("A", 33)} {
 			_, err := d.CreateSupplier(t.Context(), code, operate.SupplierChange{})
-			refusal(t, "code "+code, err, landfall.CodeValidationFailed, "1 to 32")
+			refusal(t, "code "+code, err, landfall.CodeValidationFailed, "A supplier code has 1 to 32")
+			_, _, err = d.SetTarget(t.Context(), code, operate.TargetChange{})
+			refusal(t, "code "+code, err, landfall.CodeValidationFailed, "A target code has 1 to 32")
 		}
 		for i, code := range []string{"A", "0", "a.b-c_d", strings.Repeat("A", 32), "a"} {
 			must(t, second(d.CreateSupplier(t.Context(), code, operate.SupplierChange{

@@ -74,7 +74,7 @@ type SupplierFacts struct {
 
 // CreateSupplier creates a supplier with the defaults and the given settings.
 func (o *Operator) CreateSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
-	if err := checkCode(code); err != nil {
+	if err := checkCode("supplier", code); err != nil {
 		return landfall.Supplier{}, err
 	}
 	var supplier landfall.Supplier

@@ -35,7 +35,7 @@ var secretVariable = regexp.MustCompile(`^TARGET_[A-Z0-9_]{1,120}$`)
 // SetTarget creates a target or changes its settings. The text of a new secret is
 // returned once; "" means that there is no new one.
 func (o *Operator) SetTarget(ctx context.Context, code string, change TargetChange) (saved landfall.Target, secret string, err error) {
-	if err := checkCode(code); err != nil {
+	if err := checkCode("target", code); err != nil {
 		return saved, "", err
 	}
 	if o.targets == nil {
