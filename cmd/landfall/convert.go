@@ -29,10 +29,10 @@ func convertCommand() *cobra.Command {
 		Use: "convert MAP|FOLDER [BOOK]", Short: "Convert an old system's tables into a book", Args: checkArguments(cobra.MaximumNArgs(2)),
 		Long: "Convert the tables of an old system (CSV, Excel or fixed-width files) into a book\n" +
 			"(named book by default). A map says which column of which table fills which attr.\n" +
-			"The map is a file, or map.yaml in the folder with the tables; with --map the tables can be in any folder. Every row is\n" +
-			"accounted for: it is in the book, passed over as the map says, or reported with its\n" +
-			"file, line, column and value. The exit code is 1 if rows had to be left out;\n" +
-			"conversion/problems.csv in the book lists them all.",
+			"The map is a file, or map.yaml in the folder with the tables; with --map the tables\n" +
+			"can be in any folder. Every row is accounted for: it is in the book, passed over as\n" +
+			"the map says, or reported with its file, line, column and value. The exit code is 1\n" +
+			"if rows had to be left out; conversion/problems.csv in the book lists them all.",
 		Example: "  landfall convert --profile export       look at the tables first\n" +
 			"  landfall convert --suggest export       write export/map.yaml for you to correct\n" +
 			"  landfall convert export\n" +

@@ -114,7 +114,11 @@ func (w *importWatcher) Failure(code, attr string, count int) {
 		return
 	}
 	w.clearBar()
-	w.printf("failure", map[string]any{"code": code, "attr": attr, "count": count}, "failed %d×: %s %s", count, code, attr)
+	where := code
+	if attr != "" {
+		where += " at " + attr
+	}
+	w.printf("failure", map[string]any{"code": code, "attr": attr, "count": count}, "failed %d×: %s", count, where)
 }
 
 // End ends a phase.

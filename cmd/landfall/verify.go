@@ -45,7 +45,7 @@ func verifyCommand() *cobra.Command {
 			printWarning(command, "some sums are wrong; 'landfall recount' counts them again and corrects them")
 		}
 		if count > 0 {
-			return fmt.Errorf("%d problems found in %d accounts", count, processes)
+			return fmt.Errorf("problems found: %d; accounts checked: %d", count, processes)
 		}
 		if !asJSON {
 			fmt.Fprintf(out, "Checked %d accounts; no problems found.\n", processes)

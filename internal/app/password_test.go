@@ -94,6 +94,39 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 	}
 }
 
+// A reload after the database's password was rotated said that the database needs a restart, though
+// every new connection reads the new password.
+func TestRotatedDatabasePasswordNeedsNoRestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	for name, test := range map[string]struct {
+		arguments []string
+		want      string
+	}{
+		"file":    {[]string{"--database-password-file", file}, "database-password-file"},
+		"command": {[]string{"--database-password-command", "cat '" + file + "'"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := func(password, host string) reloadState {
+				if err := os.WriteFile(file, []byte(password), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				settings, err := load(t, append(test.arguments, "--database", "postgres://landfall@"+host+"/landfall"), nil, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return newReloadState(settings)
+			}
+			before := state("hunter2", "127.0.0.1:1")
+			if got := strings.Join(before.differences(state("hunter3", "127.0.0.1:1")), " "); got != test.want {
+				t.Errorf("after a rotation these differ: %q, want %q", got, test.want)
+			}
+			if got := before.differences(state("hunter2", "127.0.0.1:2")); len(got) != 1 || got[0] != "database" {
+				t.Errorf("for another server these differ: %q", got)
+			}
+		})
+	}
+}
+
 func TestDatabasePasswordsThatContradict(t *testing.T) {
 	folder := t.TempDir()
 	file, empty := filepath.Join(folder, "password"), filepath.Join(folder, "empty")

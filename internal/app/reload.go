@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"landfall/internal/outbound/delivery"
+	"landfall/internal/store/engine"
 )
 
 // reloadable lists the settings whose changes a running server accepts. All others, and the
@@ -24,6 +25,10 @@ type reloadState struct {
 }
 
 func newReloadState(settings Settings) reloadState {
+	// A password that is read for every new connection is no change of the address that it was put into.
+	if name, err := engine.Parse(settings.Database); err == nil && settings.currentPassword() != nil {
+		settings.Database = name.Masked("current")
+	}
 	state := reloadState{settings, map[string][sha256.Size]byte{}}
 	for _, file := range settings.secretFiles() {
 		// A file that cannot be read is reported where it is used.
