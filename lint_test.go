@@ -67,3 +67,31 @@ func expandAlternatives(pattern string) []string {
 	}
 	return expanded
 }
+
+// make proofs runs the tests whose functions say that -short skips or shortens them. In a helper, that would
+// not be found, and the test would run nowhere in full.
+func TestLongTestsAreFound(t *testing.T) {
+	short := regexp.MustCompile(`SkipIfShort\(t\)|testing\.Short\(\)`)
+	found := 0
+	for _, file := range parseTree(t) {
+		if !strings.HasSuffix(file.name, "_test.go") {
+			continue
+		}
+		function := ""
+		for line := range strings.Lines(readRootFile(t, file.name)) {
+			if name, is := strings.CutPrefix(line, "func "); is {
+				function = name
+			}
+			if !short.MatchString(line) {
+				continue
+			}
+			found++
+			if !strings.HasPrefix(function, "Test") && !strings.HasPrefix(function, "Fuzz") {
+				t.Errorf("%s: %s says it outside of a test", file.name, function)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no long tests found: has tooltest changed?")
+	}
+}

@@ -7,12 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"landfall/internal/test/tooltest"
 )
 
 // A supplier that sends statements in pence gets them back in pence, those in the account and those
 // added later, while the service itself has pounds.
 func TestAnExportedBookHasTheUnitOfItsStatements(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		if strings.HasSuffix(t.Name(), "/postgres") {
+			tooltest.SkipIfShort(t) // the unit does not depend on the database
+		}
 		server := func(folder string) *exportTest {
 			m := newImportTestOn(t, fresh(t), nil, "--accounts", "1")
 			m.command(t, "supplier", "set", "NORTH", "--statement-amounts", "minor")

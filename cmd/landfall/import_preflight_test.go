@@ -16,12 +16,16 @@ import (
 	"time"
 
 	"landfall/internal/lib/limits"
+	"landfall/internal/test/tooltest"
 )
 
 // An import finds out before it sends anything what the server would refuse for every line, and says
 // what to do.
 func TestPreflightOfAnImport(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		if strings.HasSuffix(t.Name(), "/postgres") {
+			tooltest.SkipIfShort(t) // it waits for caches, not for the database
+		}
 		documents := t.TempDir()
 		m := newImportTestOn(t, fresh(t), []string{"--documents", "file://" + documents}, "--accounts", "1")
 		go io.Copy(io.Discard, m.read)

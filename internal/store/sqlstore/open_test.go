@@ -36,22 +36,23 @@ func openStore(t testing.TB, url string, keys ...seal.Key) *sqlstore.Store {
 }
 
 func TestStorePromises(t *testing.T) {
-	runSuite(t, storetest.Run)
+	for name, fresh := range dbtest.Fresh {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) landfall.Store { return openStore(t, fresh(t)) })
+		})
+	}
 }
 
 // TestSealedStorePromises checks the promises that concern encrypted data on a
 // store that encrypts.
 func TestSealedStorePromises(t *testing.T) {
-	runSuite(t, storetest.RunSealed, seal.NewKey())
-}
-
-func runSuite(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...seal.Key) {
+	key := seal.NewKey()
 	for name, fresh := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
-			if name == "postgres" && len(keys) > 0 {
+			if name == "postgres" {
 				tooltest.SkipIfShort(t) // encryption does not depend on the database
 			}
-			run(t, func(t *testing.T) landfall.Store { return openStore(t, fresh(t), keys...) })
+			storetest.RunSealed(t, func(t *testing.T) landfall.Store { return openStore(t, fresh(t), key) })
 		})
 	}
 }
