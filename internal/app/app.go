@@ -248,7 +248,11 @@ func openStore(ctx context.Context, settings Settings, self landfall.Replica, lo
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Password: settings.currentPassword(), Connections: settings.Connections, Logger: log.Logger, Application: "landfall " + self.Name(),
 			OnSchemaStep: func(step sqlstore.SchemaStep, took time.Duration) {
-				log.Info("schema step", "name", step.Name, "applied", step.Applied, "took", took.String())
+				if step.Applied {
+					log.Info("applied a schema step", "name", step.Name, "took", took.String())
+				} else {
+					log.Info("applying a schema step", "name", step.Name)
+				}
 			},
 			SearchTerms: contract.SearchTerms, Keys: keys, WithoutNames: !settings.EncryptedNames,
 		})

@@ -30,8 +30,10 @@ func (a *API) finishRequest(ctx context.Context, x *exchange) {
 // account numbers.
 func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
-	if x.route != nil && x.route.access == publicAccess && x.route.method == http.MethodGet && x.status < http.StatusBadRequest {
-		level = slog.LevelDebug // health checks and the reference page
+	if x.route != nil && x.route.access == publicAccess && x.route.method == http.MethodGet &&
+		(x.status < http.StatusBadRequest || x.status == http.StatusServiceUnavailable) {
+		// Health checks and the reference page. When the server gets unready, one line of the log says why.
+		level = slog.LevelDebug
 	}
 	if !a.Logger.Enabled(ctx, level) {
 		return

@@ -74,7 +74,8 @@ type Importer struct {
 	journal       *importJournal
 	failureCounts map[[2]string]int // failures by code and attr, for the watcher
 	failed        accountSet
-	serverSeen    bool // the server has responded
+	failedOf      map[string]int // number of them by supplier
+	serverSeen    bool           // the server has responded
 }
 
 // New prepares an import. The folder is locked until Close.
@@ -83,7 +84,7 @@ func New(server *client.Client, order Options, watcher Watcher) (*Importer, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &Importer{client: server.WithDelivery(opened.state.Delivery), options: order, watcher: watcher, journal: opened, failureCounts: map[[2]string]int{}, failed: accountSet{}}
+	m := &Importer{client: server.WithDelivery(opened.state.Delivery), options: order, watcher: watcher, journal: opened, failureCounts: map[[2]string]int{}, failed: accountSet{}, failedOf: map[string]int{}}
 	// Earlier failures count again, and their postings are not sent either.
 	return m, opened.failures.each(0, func(one failure, _ int64) error {
 		m.countFailure(one)

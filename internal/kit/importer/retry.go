@@ -115,8 +115,9 @@ func (m *Importer) countFailure(one failure) {
 	if one.Differs {
 		return
 	}
-	if one.Kind == book.Accounts.Stem {
+	if one.Kind == book.Accounts.Stem && !m.failed.has(one.Supplier, one.External) {
 		m.failed.add(one.Supplier, one.External)
+		m.failedOf[one.Supplier]++
 	}
 	// A line may break one rule several times; it counts once.
 	seen := map[[2]string]bool{}

@@ -159,7 +159,7 @@ func (m *Importer) noticeOthers(ctx context.Context, supplier string) {
 		}
 	}
 	// Accounts of this book that were refused may be known from before, and count as failed there.
-	if others := waiting - m.journal.state.Staged[supplier] - len(m.failed); others > 0 && m.options.AllStaged {
+	if others := waiting - m.journal.state.Staged[supplier] - m.failedOf[supplier]; others > 0 && m.options.AllStaged {
 		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged and will be created as well", others, supplier))
 	} else if others > 0 {
 		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged; they are left alone (--all-staged creates them too)", others, supplier))
