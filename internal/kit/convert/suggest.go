@@ -364,7 +364,7 @@ func (t *suggestedTable) inspectFormats() {
 		case '.':
 			points++
 		}
-		grouped[style.decimal] = grouped[style.decimal] || style.grouping != 0
+		grouped[style.decimal] = grouped[style.decimal] || style.grouping == ',' || style.grouping == '.'
 	}
 	t.days, t.instants, t.comma, t.numbers = mostFrequent(days), mostFrequent(instants), commas > points, commas+points > 0
 	t.grouped = t.comma && grouped[','] || !t.comma && grouped['.']
