@@ -86,6 +86,7 @@ func readPlan(ctx context.Context, path, folder, filter string) (*plan, error) {
 		c.settleFormats()
 	}
 	p.totals = c.totals(root.Find("control_totals"))
+	c.undecided(root, "this")
 	return p, c.err()
 }
 

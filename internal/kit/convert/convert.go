@@ -140,7 +140,7 @@ func convertOnce(ctx context.Context, order Options, known mixedColumns) (result
 	if err := x.prepare(); err != nil {
 		return nil, nil, err
 	}
-	if err := x.convert(ctx); err != nil {
+	if err := x.convert(ctx, aside); err != nil {
 		return nil, nil, err
 	}
 	if mixed := x.mixedColumns(); known == nil && mixed != nil {
@@ -153,7 +153,7 @@ func convertOnce(ctx context.Context, order Options, known mixedColumns) (result
 	if err := os.RemoveAll(spill); err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(writeReport(filepath.Join(aside, "report.json"), result), x.writeUnused(ctx, aside)); err != nil {
+	if err := writeReport(filepath.Join(aside, "report.json"), result); err != nil {
 		return nil, nil, err
 	}
 	return result, nil, publishBook(x.partFolder, order.Book)

@@ -101,7 +101,12 @@ func (m *mapReader) words(node *yamltree.Node, what string) (list []string) {
 			m.errorf(node.Line, "%s says %s: decide which words it has", what, chooseMark)
 			continue
 		}
-		if word = strings.TrimSpace(word); word == "" || strings.ContainsAny(word, "0123456789.,+-()") {
+		word = strings.TrimSpace(word)
+		letters := word
+		if what == "currency" {
+			letters = strings.TrimSuffix(word, ".") // Rs. and Fr.
+		}
+		if letters == "" || strings.ContainsAny(letters, "0123456789.,+-()") {
 			m.errorf(node.Line, "%s must be words without digits and marks, such as £ or GBP", what)
 			continue
 		}

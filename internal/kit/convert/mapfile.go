@@ -165,3 +165,18 @@ func (m *mapReader) letter(of *yamltree.Node, name string, usual byte, names map
 	}
 	return text[0]
 }
+
+// undecided reports everything that a suggested map leaves open, wherever it is. Lines with a mistake were reported
+// already. what is the name of the value.
+func (m *mapReader) undecided(node *yamltree.Node, what string) {
+	reported := slices.ContainsFunc(m.wrong, func(one mapMistake) bool { return one.line == node.Line })
+	if node.Kind == yamltree.Scalar && strings.TrimPrefix(node.Text, "=") == chooseMark && !reported {
+		m.errorf(node.Line, "%s says %s: decide what it is", what, chooseMark)
+	}
+	for _, item := range node.Items {
+		m.undecided(item, what)
+	}
+	for _, member := range node.Members {
+		m.undecided(member.Node, member.Name)
+	}
+}

@@ -76,6 +76,25 @@ func TestSettingsWithoutEffectAreMistakes(t *testing.T) {
 	}
 }
 
+// TestAMapWithAnOpenValueIsRefused leaves CHOOSE where any text is valid. It became a name, a product, or a condition
+// that no row meets.
+func TestAMapWithAnOpenValueIsRefused(t *testing.T) {
+	for _, attr := range []string{
+		"billing_name: {column: NO, values: {A: CHOOSE}}", "billing_name: {column: NO, values: codes}", "billing_name: {column: NO, when: {NO: CHOOSE}}", "billing_name: =CHOOSE",
+		"billing_name: {first: [NO, {constant: CHOOSE}]}", "billing_name: {column: NO, default: CHOOSE}", "transfer_balance: {column: NO, negative_when: {NO: CHOOSE}}",
+	} {
+		text := "map: 1\nsupplier: N\nvalues: {codes: {A: CHOOSE}}\ntables:\n  A:\n    file: a.csv\n    into: accounts\n    account: NO\n    fill:\n      customers: [{family_name: NO}]\n      " + attr + "\n"
+		if !strings.Contains(attr, "codes") {
+			text = strings.Replace(text, "values: {codes: {A: CHOOSE}}\n", "", 1)
+		}
+		_, _, err := attempt(t, tableFolder(t, map[string]string{"map.yaml": text, "a.csv": "NO\nA\n"}))
+		wrong, is := errors.AsType[*convert.MapError](err)
+		if !is || len(wrong.Wrong) != 1 || !strings.Contains(wrong.Wrong[0], "says CHOOSE: decide what it is") {
+			t.Errorf("%s: %v", attr, err)
+		}
+	}
+}
+
 func TestCircularMaps(t *testing.T) {
 	for want, text := range map[string]string{
 		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",

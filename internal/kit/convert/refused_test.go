@@ -9,6 +9,7 @@ import (
 func TestARowThatNeedsAGuessIsRefused(t *testing.T) {
 	const coded = "transfer_balance: {column: X, negative_when: {Y: D}}"
 	for name, test := range map[string]struct{ fill, rows, used, want string }{
+		"a currency with a point":        {"transfer_balance: {column: X, currency: [Rs.]}", "Rs.5, 7Rs., Rs9,", "5 7", "it is not a number because of Rs"},
 		"no code":                        {coded, "5,D 7,C 9,", "-5 7", "it is empty, and negative_when does not say what that means"},
 		"two codes that are not listed":  {coded, "5,D 7,C 9,X", "-5", "it is one of several such codes: C, X"},
 		"a code in another case":         {coded, "5,D 7,C 9,d", "-5 7", "negative_when lists it with other letters"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"unicode"
 
 	"landfall/internal/kit/book"
 )
@@ -318,7 +319,14 @@ func (w *worker) convertParent(t *sourceTable, p *place, at uint64, into *batch)
 
 // checkKey requires a row to name its account or parent.
 func (w *worker) checkKey(p *place, key []byte) {
-	if len(key) > 0 || p.stem == totalsStem || w.row.failed {
+	if p.stem == totalsStem || w.row.failed {
+		return
+	}
+	if len(key) > 0 {
+		// A list may have * where the number of its totals would be.
+		if p.stem == book.Accounts.Stem && p.mode == asRoot && !bytes.ContainsFunc(key, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+			w.row.fail(Unconvertible, p.key[0].column, key, "an account number has a letter or a digit; if this is not a row, leave it out with skip")
+		}
 		return
 	}
 	if p.mode == asRoot {

@@ -12,8 +12,8 @@ import (
 const readAtOnce = 2
 
 // convert reads the tables in parallel. The rows of a table are joined as soon as everything that
-// belongs to them was read.
-func (x *conversion) convert(ctx context.Context) error {
+// belongs to them was read. aside is the folder for what is kept beside the book.
+func (x *conversion) convert(ctx context.Context, aside string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	done := make([]chan struct{}, len(x.tables))
@@ -39,6 +39,10 @@ func (x *conversion) convert(ctx context.Context) error {
 				stop(err)
 			}
 		})
+	}
+	// The last joins leave a core free.
+	if err := x.writeUnused(ctx, aside); err != nil {
+		stop(err)
 	}
 	tables.Wait()
 	if ctx.Err() != nil {

@@ -85,6 +85,7 @@ type suggestedTable struct {
 	above     *suggestedTable // the accounts of the rows of a flat table
 	whole     []string        // all columns of a flat table
 	trailers  []string        // first fields of the last lines, which are not rows
+	totals    []string        // regular expressions for rows with totals
 	copied    bool            // a similar map says everything about it
 	copies    [][]string      // lines of a similar map
 	lost      []lostTable     // further tables of a similar map that could not be taken over
@@ -245,7 +246,11 @@ func readSuggested(ctx context.Context, folder, name string, most int64, words m
 	t.inspectFormats()
 	t.sketches, t.minus, t.again = make([]sketch, len(t.columns)), make([]lineCount, len(t.columns)), make([]int, len(t.columns))
 	return t, t.eachRow(ctx, filepath.Join(folder, name), most, func(line int, fields [][]byte) {
-		if len(fields) == len(t.columns) {
+		if total := t.total(fields); total != "" {
+			if !slices.Contains(t.totals, total) {
+				t.totals = append(t.totals, total)
+			}
+		} else if len(fields) == len(t.columns) {
 			t.trailers = nil
 			for i, field := range fields {
 				text := trimBlanks(field)
@@ -359,7 +364,7 @@ func (t *suggestedTable) inspectFormats() {
 		case '.':
 			points++
 		}
-		grouped[style.decimal] = grouped[style.decimal] || style.grouping != 0
+		grouped[style.decimal] = grouped[style.decimal] || style.grouping == ',' || style.grouping == '.'
 	}
 	t.days, t.instants, t.comma, t.numbers = mostFrequent(days), mostFrequent(instants), commas > points, commas+points > 0
 	t.grouped = t.comma && grouped[','] || !t.comma && grouped['.']

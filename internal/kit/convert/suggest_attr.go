@@ -89,7 +89,10 @@ func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
 	var settings, remarks []string
 	open := func(name, remark string) {
 		w.open++
-		settings, remarks = append(settings, name+": "+chooseMark), append(remarks, remark)
+		if !strings.Contains(name, chooseMark) {
+			name += ": " + chooseMark
+		}
+		settings, remarks = append(settings, name), append(remarks, remark)
 	}
 	add := func(more []string, remark string) {
 		if settings = append(settings, more...); remark != "" {

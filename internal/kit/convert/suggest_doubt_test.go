@@ -269,3 +269,59 @@ func TestSuggestionLinksByKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestSuggestionAsksForTheCodeOfASign has a column beside the balance that says whether it is owed. Only sign was
+// asked for, and either answer is wrong for half of the balances.
+func TestSuggestionAsksForTheCodeOfASign(t *testing.T) {
+	rows, plain := "", ""
+	for i := range 30 {
+		rows += fmt.Sprintf("A%04d;Smith;%d,50;%s\n", i, i, []string{"Dr", "Cr"}[i%2])
+		plain += fmt.Sprintf("A%04d;Smith;%d,50;%s\n", i, i, []string{"X", "Y"}[i%2])
+	}
+	folder, text := suggested(t, "", map[string]string{"accounts.csv": "Account No;Surname;Balance;Dr/Cr\n" + rows})
+	mustHave(t, text, `transfer_balance: {column: Balance, negative_when: {"Dr/Cr": CHOOSE}}`)
+	text = strings.Replace(text, "supplier: CHOOSE", "supplier: NORTH", 1)
+	if err := os.WriteFile(filepath.Join(folder, generate.MapName), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := attempt(t, folder); err == nil {
+		t.Error("a map that leaves the code open is converted")
+	}
+	accounts := convertedAccounts(t, folder, strings.Replace(text, `"Dr/Cr": CHOOSE`, `"Dr/Cr": Dr`, 1))
+	if !strings.Contains(accounts, `"transfer_balance":"-2.50"`) || !strings.Contains(accounts, `"transfer_balance":"3.50"`) {
+		t.Error(accounts)
+	}
+	_, text = suggested(t, "", map[string]string{"accounts.csv": "Account No;Surname;Balance;Dr/Cr\n" + plain})
+	mustHave(t, text, "transfer_balance: {column: Balance, sign: CHOOSE}")
+}
+
+// TestSuggestionJoinsTheHouseNumber has the house number in a column of its own, which was left out of the address.
+func TestSuggestionJoinsTheHouseNumber(t *testing.T) {
+	for header, want := range map[string]string{
+		"KdNr;Nachname;Strasse;HausNr;Ort;Geburtsdatum":      `billing_address1: {join: [Strasse, HausNr], with: " "}`,
+		"Account No;Surname;House No;Street;Town;Birth date": `billing_address1: {join: ["House No", Street], with: " "}`,
+		"Account No;Surname;Street;Town;House No;Birth date": "# not used: House No",
+	} {
+		rows := ""
+		for i := range 30 {
+			cells := []string{fmt.Sprintf("A%04d", i), "Smith", "High Street", "Leeds", "", "1980-01-02"}
+			names := strings.Split(header, ";")
+			for at, name := range names {
+				switch name {
+				case "Strasse", "Street":
+					cells[at] = "High Street"
+				case "HausNr", "House No":
+					cells[at] = fmt.Sprintf("%d%s", i+1, []string{"", "a"}[i%2])
+				case "Ort", "Town":
+					cells[at] = "Leeds"
+				}
+			}
+			rows += strings.Join(cells, ";") + "\n"
+		}
+		_, text := suggested(t, "", map[string]string{"accounts.csv": header + "\n" + rows})
+		mustHave(t, text, want)
+		if strings.HasPrefix(want, "billing") && strings.Contains(text, "# not used: House No") {
+			t.Error(text)
+		}
+	}
+}

@@ -180,6 +180,9 @@ func (w *mapWriter) askSign(t *suggestedTable, m match, open func(name, remark s
 	money := m.slot.field.Type.Shape == rules.ShapeAmount || strings.Contains(m.slot.field.Name, "amount")
 	switch {
 	case t.styles[m.column].filled == 0:
+	case m.slot.isBalance() && len(style.signs) == 0 && t.signBeside(m.column) != "":
+		code := t.signBeside(m.column)
+		open("negative_when: {"+quoted(code)+": "+chooseMark+"}", "the code of "+code+" that makes a number negative, which means that the customer owes it; sign: same or reversed instead if this column says something else")
 	case m.slot.isBalance() && len(style.signs) == 0:
 		open("sign", "same if a credit is positive, reversed if a debit is")
 	case m.slot.isBalance() && style.signed < style.numbers:
@@ -194,6 +197,29 @@ func (w *mapWriter) askSign(t *suggestedTable, m match, open func(name, remark s
 		}
 		open("sign", remark)
 	}
+}
+
+// signCodes are codes that say the sign of a number in the column beside it: debit and credit.
+var signCodes = [][2]string{
+	{"C", "D"}, {"CR", "DR"}, {"CR", "DB"}, {"CREDIT", "DEBIT"}, {"H", "S"}, {"HABEN", "SOLL"}, {"D", "H"}, {"DEBE", "HABER"}, {"A", "D"}, {"AVERE", "DARE"}, {"+", "-"},
+}
+
+// signBeside returns the column beside a number that seems to say its sign, or "".
+func (t *suggestedTable) signBeside(column int) string {
+	for _, beside := range []int{column + 1, column - 1} {
+		if beside < 0 || beside >= len(t.columns) || t.columns[beside] == "" {
+			continue
+		}
+		var codes []string
+		for _, code := range t.styles[beside].codes {
+			codes = append(codes, strings.ToUpper(code))
+		}
+		slices.Sort(codes)
+		if slices.ContainsFunc(signCodes, func(pair [2]string) bool { return slices.Equal(pair[:], codes) }) {
+			return t.columns[beside]
+		}
+	}
+	return ""
 }
 
 // noValues returns settings for dates that mean that there is none. They are of the column, because

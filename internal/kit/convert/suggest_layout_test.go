@@ -28,6 +28,7 @@ func TestSuggestionForLinesThatAreNotRows(t *testing.T) {
 		"a total":              {header + rows + "TOTAL 3012\n", `skip: "^TOTAL [0-9]+"`, ""},
 		"a number of rows":     {header + rows + "\n(30 rows)\n", `skip: "^\\([0-9]+ rows\\)"`, ""},
 		"two lines":            {header + rows + "TOTAL;30\n*** ENDE ***\n", `skip: ["^TOTAL", "^\\*\\*\\* ENDE \\*\\*\\*"]`, ""},
+		"a row of totals":      {header + rows + "TOTAL;;\n", `skip: "^TOTAL *;"`, ""},
 		"a line that was cut":  {header + rows + "A0030;Sm", "account: \"Account No\"", "skip:"},
 		"a line in between":    {header + "XYZ;1\n" + rows, "account: \"Account No\"", "skip:"},
 	} {
@@ -41,6 +42,22 @@ func TestSuggestionForLinesThatAreNotRows(t *testing.T) {
 				t.Errorf("%s: %s\n%s", name, text, accounts)
 			}
 		}
+	}
+}
+
+// TestSuggestionSkipsTheTotalsOfAList has a list as it is shown on a screen, with bars at both ends of its lines. Its
+// total was taken for an account with the number *.
+func TestSuggestionSkipsTheTotalsOfAList(t *testing.T) {
+	text := "|Account No|Surname     |Balance|\n"
+	for i := range 30 {
+		text += fmt.Sprintf("|A%04d     |Smith       |  %d,50|\n", i, i)
+	}
+	text += "|*         |            | 450,00|\n|Total     |            | 450,00|\n|A9999     |Total Energy|   5,00|\n---------------------\n"
+	folder, suggestion := suggested(t, "", map[string]string{"accounts.txt": text})
+	mustHave(t, suggestion, `skip: ["^\\|\\* *\\|", "^\\|Total *\\|", "^---------------------"]`)
+	accounts := convertedAccounts(t, folder, strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "sign: CHOOSE", "sign: same").Replace(suggestion))
+	if strings.Count(accounts, "Smith") != 30 || strings.Contains(accounts, "450") || !strings.Contains(accounts, `"Total Energy"`) {
+		t.Error(accounts)
 	}
 }
 

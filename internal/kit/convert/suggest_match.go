@@ -214,6 +214,9 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 				list = append(list, match{s, column, 2 - 0.01*float64(s.depth), 9, learned, columns})
 				continue
 			}
+			if t.isHouseNumber(column) {
+				continue // joinHouseNumbers adds it to the street
+			}
 			score, words := matchName(t.names[column], s.kind, s.field.Name, context)
 			score *= t.styles[column].fits(s.field) * math.Pow(0.985, float64(s.depth))
 			// Values that are e-mail addresses need no name.
@@ -285,6 +288,7 @@ func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func
 			}
 		}
 		if !again {
+			t.joinHouseNumbers(p)
 			return p
 		}
 	}

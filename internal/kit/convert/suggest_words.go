@@ -12,7 +12,7 @@ import (
 // dictionary lists how old systems write the words of column and table names. Each line starts with
 // the plain words that the others stand for.
 const dictionary = `
-account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct kto
+account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct kto poliza polizas
 account number: vkont acctnum accountref rekeningnummer contractnummer
 account name: vkbez
 account type: vktyp ktokl
@@ -22,42 +22,42 @@ transaction table: dfkkop fkkop
 bill name: rechnungsempfaenger rechnungsempfanger
 number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
 reference: verwendungszweck ref refno referenz referencia
-customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner klant klanten kd klant
+customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner klant klanten kd klant clienti cli utente utenti intestatario occupier occupant tenant
 customer number: gpart geschaeftspartner buspartner klantnr klantnummer debiteurnr debiteurnummer
 title: titles titel anrede civilite tratamiento titre aanhef
 salutation: salut saluto
 first: frst fst given fore vor prenom
-first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname voornaam voornamen roepnaam fnm
+first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname voornaam voornamen roepnaam fnm nome
 last: lst sur family famille
-last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname achternaam familienaam lnm
+last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname achternaam familienaam lnm cognome
 name: nm nam names bezeichnung bez nom fullname naam
-birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth geboorte geboortedatum gebdatum
+birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth geboorte geboortedatum gebdatum nascita nasc
 email: emailaddress smtp courriel correo mel emailadr eml
-mobile: mob mobil mobl cell cellular handy movil portable gsm mobiel
+mobile: mob mobil mobl cell cellular handy movil portable gsm mobiel cellulare
 phone: tel telephone telefon telefono phon fon ph phones landline tlf telno phonno telefoon telefoonnr telefoonnummer
 home: hm privat private fixe fijo festnetz domicile hme house
-address: addr adr add adresse direccion address addrs anschrift domicilio
+address: addr adr add adresse direccion address addrs anschrift domicilio indirizzo indir
 line: ln ligne linea zeile lin
 street: str strasse strase rue calle via road straat straatnaam
-city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune plaats woonplaats gemeente wohnort cty
+city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune plaats woonplaats gemeente wohnort cty comune localita citta
 county: region provincia province state bundesland departement prov cnty
-postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes
+postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes cap pincode
 country: land pays pais ctry cntry
 mailing: payeur payer mail postal correspondence korrespondenz post corr
 electronic: electronico electronique
 balance: owes owed owing os bal saldo solde kontostand balances outstanding
-amount: much amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor bedrag
-currency: ccy waers devise moneda waehrung wahrung currencyiso curry
+amount: much amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor bedrag importo
+currency: ccy waers devise moneda waehrung wahrung currencyiso curry waehrg wahrg valuta
 current: curr cur aktuell actuel actual
-bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll factuur facturen
-issue: issued emission emision ausgestellt print
+bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll factuur facturen fattura fatture fatt bolletta bollette
+issue: issued emission emision ausgestellt print emissione emiss
 closing: closed close cierre cloture
 period: prd periode periodo per zeitraum
-start: from van begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn vanaf
-end: to until bis fin hasta baja ended ende stop finish expiry expires thru through tot au
-date: when am on dt dat datum fecha day tag jour dte dates fec
+start: from van begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn vanaf dal inizio attivazione attiv
+end: to until bis fin hasta baja ended ende stop finish expiry expires thru through tot au al fine cessazione
+date: when am on dt dat datum fecha day tag jour dte dates fec data
 time: dttm zeit hora heure tm timestamp ts datetime
-type: typ types tipo art kind class category cat klasse tipologia nature soort
+type: typ types tipo art kind class category cat klasse tipologia nature soort causale
 code: cd cde codigo flg flag cod kode
 last: letzter previous prev prior letzte derniere dernier ultima ultimo laatste vorige
 next: nxt naechste prochaine proxima
@@ -68,32 +68,32 @@ communication: comm comms correspond
 channel: chan kanal canal
 sale: sales sold verkauf vente venta
 company: firma organisation organization org societe empresa
-payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received betaling betalingen cobro cobros reglement reglements regle betaal
+payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received betaling betalingen cobro cobros reglement reglements regle betaal pagamento pagamenti incasso
 method: meth by mthd means mode how zahlweg forma moyen wijze
-transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial mutatie mutaties boeking boekingen beleg
+transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial mutatie mutaties boeking boekingen beleg mov movimento movimenti asiento asientos
 transaction number: opbel belegnr belegnummer mutatienr mutatienummer boekingsnr
 transaction date: budat buchdat buchungsdatum buchungsdat boekdatum boekingsdatum
 transaction type: blart hvorg
-description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars omschrijving summary narration
+description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars omschrijving summary narration descrizione
 note: notes nota notas notiz notizen comment comments kommentar commentaire notitie notities opmerking opmerkingen ticket tickets
 pinned: sticky pin
 created: create written entered erstellt angelegt crdate logged
 user: staff agent operator
-supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung levering belieferung
+supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung levering belieferung fornitura forniture
 point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery aansluiting aansluitingen
 market point number: ui icp spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
 supply table: ever sps spt sp
 premise: prem phys physical premises property properties prop site sites verbrauchsstelle vstelle objekt local
 fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
-tariff: tarif offre offres tarife tarifs tarifa tarifas trf product prod produit producto produkt plan rateplan tariftyp tariffs tarief
-agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos overeenkomst sa vertr
-meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met
+tariff: tarif offre offres tarife tarifs tarifa tarifas trf product prod produit producto produkt plan rateplan tariftyp tariffs tarief tariffa
+agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos overeenkomst sa vertr contratto contratti
+meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met contatore contatori misuratore
 value: val
 source: src
-serial: ser sn gernr geraetenr seriennr serie geraetenummer matricule
+serial: ser sn gernr geraetenr seriennr serie geraetenummer matricule matricola matr sl
 register: reg registers zaehlwerk zw dial rgstr regstr telwerk
 register number: zwnummer zwnr
-reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd meterstand opname ablese
+reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd meterstand opname ablese lettura letture
 reading date: adat adatum ablesedatum abldat
 reading type: ablesart istablart ablart
 digits: dgts stellen dials
@@ -112,19 +112,19 @@ bank: bnk
 vendor: provider processor gateway psp
 frequency: freq frequenz frequence frecuencia interval
 month: mth monat mois mes monthly
-total: tot ttc gesamt brutto gross grs totaal
+total: tot ttc gesamt brutto gross grs totaal totale
 net: netto
 tax: vat gst mwst tva iva steuer
-quantity: qty menge units unit cantidad quantite usage consumption verbrauch kwh
+quantity: qty menge units unit cantidad quantite usage consumption verbrauch kwh consumo quantita
 price: preis prix precio unitprice
 rate: band satz taux
 item: items position positions detalle
 reason: rsn grund motif motivo
 role: rolle rol
 status: stat sts estado statut state_code
-open: offen pendiente openstaand openstaande
+open: offen pendiente openstaand openstaande opening
 document: doc file filename pdf path datei fichier archivo dokument
-company number: abn siret siren nif cif ust crn companyno
+company number: abn siret siren nif cif ust crn companyno piva partitaiva codfisc codicefiscale
 pence: p cents cent c minor
 of: us our de la le les du des del di da und and or y et for the a an is der die das l d s
 paperless: ebill ebilling
@@ -138,7 +138,7 @@ created user: createdby
 `
 
 // noiseWords say little about a column.
-var noiseWords = strings.Fields("of code electronic value valid data ext extract export tbl table pence info iso")
+var noiseWords = strings.Fields("of code electronic value valid data ext extract export tbl table pence info iso eur euro gbp usd chf inr rs")
 
 // dictionaryWords looks up the parts of names in the dictionary.
 var dictionaryWords = sync.OnceValue(func() map[string][]string {

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,34 +275,6 @@ func (w *mapWriter) table(t *suggestedTable) {
 	}
 	w.unused(t)
 }
-
-// maxTrailers is how many lines at the end of a table are not rows at most.
-const maxTrailers = 3
-
-// skips returns regular expressions for the last lines that are not rows, such as one with totals. A line
-// that begins like the rows above it may be one that was cut, so it is not among them.
-func (t *suggestedTable) skips() (list []string) {
-	if len(t.trailers) > maxTrailers {
-		return nil
-	}
-	looks := map[string]bool{}
-	for _, cells := range t.rows {
-		looks[patternOf(cells[0])] = true
-	}
-	for _, word := range t.trailers {
-		if len(word) < 3 || isNumber(word) || looks[patternOf(word)] {
-			return nil
-		}
-		text := strconv.Quote("^" + digitsLook.ReplaceAllString(regexp.QuoteMeta(word), "[0-9]+"))
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list
-}
-
-// digitsLook matches a number in a text.
-var digitsLook = regexp.MustCompile("[0-9]+")
 
 // link writes how rows belong to those of another table.
 func (w *mapWriter) link(t *suggestedTable) {

@@ -109,8 +109,12 @@ func translatedText(of func(*currentRow) []byte, column int, table map[string]st
 			letters[from[0]] = []byte(to)
 		}
 	}
+	nothing := translated[""] // an empty text is translated only if the table says so
 	return func(r *currentRow) []byte {
 		text := of(r)
+		if len(text) == 0 {
+			return nothing
+		}
 		// A code may be translated to the empty text, which is not nil.
 		if len(text) == 1 && letters[text[0]] != nil {
 			return letters[text[0]]
@@ -119,8 +123,7 @@ func translatedText(of func(*currentRow) []byte, column int, table map[string]st
 		switch {
 		case known:
 			return to
-		// An empty text is translated only if the table says so.
-		case len(text) == 0, keep:
+		case keep:
 			return text
 		case otherwise != nil:
 			return []byte(*otherwise)

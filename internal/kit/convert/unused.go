@@ -20,7 +20,8 @@ func (x *conversion) writeUnused(ctx context.Context, folder string) (err error)
 	type accountTable struct {
 		*sourceTable
 		root    *place
-		columns []int
+		columns []int // of the table
+		cells   []int // where they go
 	}
 	var sources []accountTable
 	var names []string
@@ -33,9 +34,11 @@ func (x *conversion) writeUnused(ctx context.Context, folder string) (err error)
 			one := accountTable{sourceTable: t, root: p}
 			for _, name := range unused {
 				one.columns = append(one.columns, slices.Index(t.columns, name))
-				if !slices.Contains(names, name) {
-					names = append(names, name)
+				at := slices.Index(names, name)
+				if at < 0 {
+					at, names = len(names), append(names, name)
 				}
+				one.cells = append(one.cells, 2+at)
 			}
 			sources = append(sources, one)
 			break
@@ -54,17 +57,18 @@ func (x *conversion) writeUnused(ctx context.Context, folder string) (err error)
 	if err := out.Write(append([]string{"import_supplier", "external_account_number"}, names...)...); err != nil {
 		return err
 	}
+	cells := make([]string, 2+len(names))
 	for _, one := range sources {
+		clear(cells)
 		for _, path := range one.paths {
 			err := one.eachRow(ctx, path, func(row *currentRow) error {
 				key := row.key(nil, one.root.key)
 				if len(key) == 0 || row.failed || len(one.root.when) > 0 && !row.passes(one.root.when) {
 					return nil
 				}
-				cells := make([]string, 2+len(names))
 				cells[0], cells[1] = x.supplier, string(key)
-				for _, column := range one.columns {
-					cells[2+slices.Index(names, one.sourceTable.columns[column])] = string(row.cell(column, true))
+				for i, column := range one.columns {
+					cells[one.cells[i]] = string(row.cell(column, true))
 				}
 				return out.Write(cells...)
 			})
