@@ -244,7 +244,7 @@ func targetBackfill() *cobra.Command {
 }
 
 func deliveryCommand() *cobra.Command {
-	return commandGroup("delivery", "See and decide about deliveries to targets", deliveryList(), deliveryShow(), deliveryRetry(), deliveryConfirm(), deliveryRestart())
+	return commandGroup("delivery", "Show deliveries to targets, and decide about refused ones", deliveryList(), deliveryShow(), deliveryRetry(), deliveryConfirm(), deliveryRestart())
 }
 
 type targetDeliveryEntry struct {
@@ -363,7 +363,7 @@ func deliveryRetry() *cobra.Command {
 // deliveryConfirm decides that a delivery is done.
 func deliveryConfirm() *cobra.Command {
 	return onDelivery(&cobra.Command{
-		Use: "confirm ID", Short: "Count a refused or pending delivery as delivered, because it was seen to at the target",
+		Use: "confirm ID", Short: "Count a refused or pending delivery as delivered, because it was handled at the target",
 	}, func(command *cobra.Command, operator *operate.Operator, id string) error {
 		if err := operator.ConfirmDelivery(command.Context(), id); err != nil {
 			return err
