@@ -69,7 +69,7 @@ func (m *harness) siege(ctx context.Context, p plan, name string, database func(
 		if _, err := m.tell(ctx, "organisation", "set", "Evil", "--requests-per-second", strconv.Itoa(attack.quota), "--database", address); err != nil {
 			return attackResult{}, err
 		}
-		attacked, err := neighbour.beside(ctx, attack, p.length)
+		attacked, err := neighbour.duringAttack(ctx, attack, p.length)
 		if err != nil {
 			return attackResult{}, fmt.Errorf("%s: %w", attack.name, err)
 		}
@@ -82,8 +82,8 @@ func (m *harness) siege(ctx context.Context, p plan, name string, database func(
 		alone := mean(before, after)
 		before = after
 		ratio, delay := attacked.rate/alone.rate, attacked.p99.Seconds()/alone.p99.Seconds()
-		fmt.Fprintf(os.Stderr, "  beside %s: %.2f of the rate, p99 %.1f times\n", attack.name, ratio, delay)
-		words := measured{ours: attacked.of("answers beside " + attack.name), raw: alone.of("answers alone")}
+		fmt.Fprintf(os.Stderr, "  during %s: %.2f of the rate, p99 %.1f times\n", attack.name, ratio, delay)
+		words := measured{ours: attacked.of("answers during attack: " + attack.name), raw: alone.of("answers alone")}
 		if ratio < found.rate.ratio {
 			found.rate = measured{ratio: ratio, ours: words.ours, raw: words.raw}
 		}
@@ -95,8 +95,8 @@ func (m *harness) siege(ctx context.Context, p plan, name string, database func(
 	return found, nil
 }
 
-// beside runs a load during an attack.
-func (l load) beside(ctx context.Context, attack attackKind, length time.Duration) (sample, error) {
+// duringAttack runs a load during an attack.
+func (l load) duringAttack(ctx context.Context, attack attackKind, length time.Duration) (sample, error) {
 	attacked, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for number := range attackers {

@@ -51,7 +51,7 @@ func measureProof(ctx context.Context, p plan, m *harness) (measured, error) {
 		func() (sample, error) {
 			return timed(exec.CommandContext(ctx, program, bareJSONArgument, folder).Run)
 		})
-	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the JSON was parsed")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts parsed as JSON")}, err
 }
 
 // parseBook reads every line of a book with the standard library, on all cores.
@@ -145,7 +145,7 @@ func measureImport(
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
 		return measured{
 			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
-			ours: fmt.Sprintf("%s, server %.0f MiB and client %.0f MiB at most", rate(ours).of("accounts with all that is on them"), memory.server, memory.client),
+			ours: fmt.Sprintf("%s, server %.0f MiB and client %.0f MiB at most", rate(ours).of("accounts with everything on them"), memory.server, memory.client),
 		}, nil
 	}
 }

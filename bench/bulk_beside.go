@@ -21,21 +21,21 @@ func measureBeside(ctx context.Context, p plan, _ *harness, s *service) (measure
 		return measured{}, err
 	}
 	var busy sample
-	lines, err := s.besides(ctx, numbers, func() (err error) {
+	lines, err := s.duringBulk(ctx, numbers, func() (err error) {
 		time.Sleep(time.Second) // until they are under way
 		busy, err = single.run(ctx, p.length)
 		return err
 	})
 	return measured{
 		ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
-		ours: fmt.Sprintf("%.2f ms beside %.0f lines/s", 1000*busy.p50.Seconds(), lines),
+		ours: fmt.Sprintf("%.2f ms during %.0f lines/s", 1000*busy.p50.Seconds(), lines),
 		raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
 	}, err
 }
 
-// besides does something while two bulk requests are under way, and returns
+// duringBulk does something while two bulk requests are under way, and returns
 // their rate.
-func (s *service) besides(ctx context.Context, numbers *counter, do func() error) (rate float64, err error) {
+func (s *service) duringBulk(ctx context.Context, numbers *counter, do func() error) (rate float64, err error) {
 	streaming, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup

@@ -162,7 +162,7 @@ func (m *harness) consoleFigures(ctx context.Context, p plan) (figures consoleFi
 	return figures, nil
 }
 
-// measurePages returns the median of the slowest console page in milliseconds, beside the
+// measurePages returns the median of the slowest console page in milliseconds, and the
 // bare query of a list.
 func (c *consoleServer) measurePages(ctx context.Context, m *harness, pages []string) (measured, error) {
 	worst, which, err := c.slowest(ctx, pages)

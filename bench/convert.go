@@ -48,7 +48,7 @@ func measureConvert(ctx context.Context, p plan, m *harness) (measured, error) {
 		func() (sample, error) {
 			return timeAccounts(exec.CommandContext(ctx, program, bareParserArgument, tables).Run)
 		})
-	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the CSV was parsed")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts parsed as CSV")}, err
 }
 
 // timeAccounts returns accounts per second, so that arms with other units can be

@@ -22,7 +22,7 @@ func measureDryRun(ctx context.Context, p plan, _ *harness, s *service) (measure
 			return s.processing(first, creations/2, true).run(ctx, time.Minute)
 		},
 		func() (sample, error) { return s.create(ctx, numbers, creations/2) })
-	return measured{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts rolled back"), raw: raw.of("accounts created")}, err
 }
 
 // stage stages new accounts.

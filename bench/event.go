@@ -118,5 +118,5 @@ func measureEventCost(ctx context.Context, p plan, m *harness, s *service) (meas
 		}
 	}
 	ratio, ours, raw, err := alternate(p.rounds, arm("DISABLE"), arm("ENABLE"))
-	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts without a word")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts without events")}, err
 }

@@ -55,7 +55,7 @@ func measureExport(
 			func() (sample, error) {
 				return timed(func() error { return bare(filepath.Join(m.folder, "copied")) })
 			})
-		return measured{ratio: ratio, ours: ours.of("accounts with all that is on them"), raw: raw.of(other)}, err
+		return measured{ratio: ratio, ours: ours.of("accounts with everything on them"), raw: raw.of(other)}, err
 	}
 }
 

@@ -27,7 +27,7 @@ func measureGrown(ctx context.Context, p plan, m *harness) (measured, error) {
 		func() (sample, error) { return many.create(ctx, manyNumbers, creations) },
 		func() (sample, error) { return few.create(ctx, fewNumbers, creations) })
 	return measured{
-		ratio: ratio, ours: ours.of(fmt.Sprintf("accounts beside %d", p.rows)),
+		ratio: ratio, ours: ours.of(fmt.Sprintf("accounts with %d in the database", p.rows)),
 		raw: raw.of("accounts in a new database"),
 	}, err
 }

@@ -108,7 +108,7 @@ var measurements = []measurement{
 	{"process-sqlite", "a bare program, an account to a transaction", 1.2, served(sqliteFile("process"), measureProcessSQLite)},
 	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, served(sqliteFile("process-grouped"), measureProcessGrouped)},
 	{"process-at-a-million", "the same in a new database", 0.9, measureGrown},
-	{"process-with-events", "the same while the database throws events away", 0.95, served(fresh("events"), measureEventCost)},
+	{"process-with-events", "the same while the database discards events", 0.95, served(fresh("events"), measureEventCost)},
 	{"process-across-postgres", "the same while the rules across accounts are off", 0.95, served(fresh("across"), measureAcross)},
 	{"process-across-sqlite", "the same while the rules across accounts are off", 0.95, served(sqliteFile("across"), measureAcross)},
 	{"run-postgres", "64 callers of `process`", 1.3, served(fresh("run"), measureRun)},
@@ -123,10 +123,10 @@ var measurements = []measurement{
 	{"bulk-limit-sqlite", "8 callers of `process` under the same limit of 8", 0.8, served(sqliteFile("bulk-limit"), measureLimited((*service).createInBulk))},
 	{"run-last-tenth", "the first tenth of a long run", 0.95, measureLongRun},
 	{"validate-book", "a program that only parses the same JSON with `encoding/json`, on all cores", 0.5, measureProof},
-	{"import-postgres", "`COPY` of the very rows that the book becomes, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
-	{"import-sqlite", "a bare program that writes the very rows the book becomes, 5,000 to a transaction", 0.3, measureImport("sqlite", sqliteFile("import"), rewriteTables)},
+	{"import-postgres", "`COPY` of the rows that the import wrote, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
+	{"import-sqlite", "a bare program that writes the rows that the import wrote, 5,000 to a transaction", 0.3, measureImport("sqlite", sqliteFile("import"), rewriteTables)},
 	{"export-postgres", "`psql` copying the same lines to a file", 0.5, measureExport(fresh("export"), "accounts by psql COPY", copyLines)},
-	{"export-sqlite", "a bare program copying the very rows that are exported, as they are stored", 0.5, measureExport(sqliteFile("export"), "accounts by a bare program", copyRows)},
+	{"export-sqlite", "a bare program copying the exported rows as they are stored", 0.5, measureExport(sqliteFile("export"), "accounts by a bare program", copyRows)},
 	{"export-memory-mib", "the command's memory, or the server's above idle", 128, measureExportMemory},
 	{"webhook-postgres", "events a second to a receiver on the same machine", 2000, measureWebhook(fresh("webhook"))},
 	{"webhook-sqlite", "events a second to a receiver on the same machine", 2000, measureWebhook(sqliteFile("webhook"))},
@@ -215,7 +215,7 @@ func runMeasurements(ctx context.Context, p plan) error {
 	if p.profile != "" {
 		machinery.profiler = &profiler{machinery.folder}
 	}
-	fmt.Printf("%-26s %7s %7s   %-44s %s\n", "measurement", "found", "goal", "landfall", "held against")
+	fmt.Printf("%-26s %7s %7s   %-44s %s\n", "measurement", "found", "goal", "landfall", "compared with")
 	var lines []reportLine
 	missed := 0
 	for _, m := range measurements {

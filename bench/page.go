@@ -10,7 +10,7 @@ import (
 
 // The table of the page is between these two lines and is written by a run.
 const (
-	tableBegins = "<!-- The table is written by `make bench PAGE=docs/speed.md`: a whole run, as it was. -->\n"
+	tableBegins = "<!-- The table is written by `make bench PAGE=docs/speed.md`: the results of one whole run. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
@@ -27,7 +27,7 @@ func (l reportLine) met() bool { return (l.ratio >= l.goal) != l.atMost }
 func formatTable(lines []reportLine, when time.Time) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "One whole run on %s, %d cores, %s:\n\n", when.Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
-	text.WriteString("| measurement | held against | goal | found | Landfall | the other |\n|---|---|---|---|---|---|\n")
+	text.WriteString("| measurement | compared with | goal | found | Landfall | the other |\n|---|---|---|---|---|---|\n")
 	for _, l := range lines {
 		goal, found := fmt.Sprintf("≥ %g", l.goal), fmt.Sprintf("%.2f", l.ratio)
 		if l.atMost {

@@ -30,7 +30,7 @@ func TestPageShowsEveryMeasurement(t *testing.T) {
 		begins := fmt.Sprintf("| %s | %s | ", m.name, m.against)
 		at := strings.Index(shown, begins)
 		if at < 0 {
-			t.Errorf("the page does not tell of %s, held against %s", m.name, m.against)
+			t.Errorf("the page does not have %s, compared with %s", m.name, m.against)
 			continue
 		}
 		goal, _, _ := strings.Cut(shown[at+len(begins):], " |")

@@ -43,7 +43,7 @@ func measureBesideRun(ctx context.Context, p plan, _ *harness, s *service) (meas
 	}
 	return measured{
 		ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
-		ours: fmt.Sprintf("%.2f ms beside %.0f accounts/s", 1000*busy.p50.Seconds(), float64(after.Succeeded-run.Succeeded)/p.length.Seconds()),
+		ours: fmt.Sprintf("%.2f ms during %.0f accounts/s", 1000*busy.p50.Seconds(), float64(after.Succeeded-run.Succeeded)/p.length.Seconds()),
 		raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),
 	}, err
 }

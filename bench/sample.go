@@ -3,19 +3,21 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// sample is the result of one arm of a measurement.
+// sample is the result of one side of a measurement.
 type sample struct {
 	rate float64       // good responses per second
 	p50  time.Duration // 0 if not measured
 	p99  time.Duration // 0 if not measured
 }
 
-// of formats a sample; what names the unit.
+// of formats a sample; the first word of what is the unit.
 func (s sample) of(what string) string {
-	text := fmt.Sprintf("%.0f %s/s", s.rate, what)
+	unit, rest, _ := strings.Cut(what, " ")
+	text := strings.TrimSpace(fmt.Sprintf("%.0f %s/s %s", s.rate, unit, rest))
 	if s.p99 > 0 {
 		text += fmt.Sprintf(", p99 %.1f ms", float64(s.p99)/float64(time.Millisecond))
 	}

@@ -79,8 +79,8 @@ func measureWhole(ctx context.Context, p plan, m *harness) (measured, error) {
 	}
 	peak, err := s.memory("VmHWM")
 	return measured{
-		ratio: ratio, raw: raw.of("whole accounts by psql COPY"),
-		ours: fmt.Sprintf("%s, %.0f MiB above idle at most, %.0f bytes on disk per created account", ours.of("whole accounts"), peak-idle, size/float64(p.whole)),
+		ratio: ratio, raw: raw.of("accounts by psql COPY"),
+		ours: fmt.Sprintf("%s, %.0f MiB above idle at most, %.0f bytes on disk per created account", ours.of("accounts streamed whole"), peak-idle, size/float64(p.whole)),
 	}, err
 }
 

@@ -19,13 +19,11 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// auditCommand groups the commands that show the audit log and verify it.
 func auditCommand() *cobra.Command {
 	return commandGroup("audit", "Show who changed what, and verify the audit log",
 		auditList(), auditExport(), auditVerify(), auditKey())
 }
 
-// auditLine is an audit entry in the table and in JSON.
 type auditLine struct {
 	ID        int64  `json:"id" table:"ENTRY"`
 	Place     int64  `json:"place,omitempty"`
@@ -192,7 +190,6 @@ func auditVerify() *cobra.Command {
 	return command
 }
 
-// printAuditResult prints what was checked.
 func printAuditResult(out io.Writer, result audit.Result) {
 	fmt.Fprintf(out, "Chain %s: %d entries", result.Chain.Name, result.Chain.Position)
 	if result.Checkpoints > 0 {

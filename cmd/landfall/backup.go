@@ -176,7 +176,6 @@ func restoreCommand() *cobra.Command {
 	return command
 }
 
-// boolCount is 1 for true and 0 for false.
 func boolCount(is bool) int {
 	if is {
 		return 1

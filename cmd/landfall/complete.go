@@ -30,7 +30,6 @@ func completeArguments(each ...completer) cobra.CompletionFunc {
 	}
 }
 
-// completeFlag sets the completer of a flag.
 func completeFlag(command *cobra.Command, flag string, known completer) {
 	err := command.RegisterFlagCompletionFunc(flag, func(command *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return matchPrefix(known, command, begun)

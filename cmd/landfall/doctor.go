@@ -71,7 +71,6 @@ func configPrintCommand() *cobra.Command {
 	return command
 }
 
-// errProblemsFound is returned when the doctor found a problem.
 var errProblemsFound = errors.New("problems were found; see above")
 
 // doctorCommand checks everything a server needs.

@@ -31,7 +31,6 @@ type unreachableError struct{ error }
 // Unwrap keeps the error code, if there is one.
 func (e unreachableError) Unwrap() error { return e.error }
 
-// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	// Usage errors come first: one may wrap a refusal to keep its code.
 	known, isOurs := errors.AsType[*landfall.Error](err)

@@ -14,12 +14,10 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// keyCommand groups the commands for API keys.
 func keyCommand() *cobra.Command {
 	return commandGroup("key", "Manage the API keys of organisations", keyCreate(), keyList(), keyRevoke(), keyRotate())
 }
 
-// keyCreate creates a key and prints it.
 func keyCreate() *cobra.Command {
 	var role, expires string
 	command := onDatabase(&cobra.Command{

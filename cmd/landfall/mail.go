@@ -13,7 +13,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// mailCommand groups the commands for e-mails to customers.
 func mailCommand() *cobra.Command {
 	return commandGroup("mail", "Manage e-mails that tell customers about their new account",
 		mailList(), mailShow(), mailPreview(), mailTest(), mailRetry(), mailWithdraw(), mailBounced())
@@ -28,7 +27,6 @@ func mailRow(mail accountview.Mail) []string {
 		string(mail.QueuedAt), string(mail.SettledAt), string(mail.DueAt), strconv.Itoa(mail.Attempts), mail.Reply}
 }
 
-// mailStates completes the states of mails.
 func mailStates() completer {
 	var all []string
 	for _, state := range landfall.MailStates {

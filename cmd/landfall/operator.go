@@ -126,7 +126,6 @@ func operatorList() *cobra.Command {
 	})
 }
 
-// operatorSet makes a command that changes one operator.
 func operatorSet(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
 	return changeCommand("operator."+verb, &cobra.Command{
 		Use: verb + " NAME", Short: short, ValidArgsFunction: completeArguments(operatorNames),

@@ -120,7 +120,6 @@ func organisationChange(verb, short, done string, change func(*operate.Operator,
 	}, done+" organisation %q.")
 }
 
-// organisationEntry is an organisation in lists and JSON.
 type organisationEntry struct {
 	Name      string `json:"name" table:"NAME"`
 	Disabled  bool   `json:"disabled" table:"DISABLED"`

@@ -13,7 +13,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// packCommand groups the commands for packs.
 func packCommand() *cobra.Command {
 	return commandGroup("pack", "Manage packs: fields that a market or a company adds to accounts",
 		packCheck(), packAdd(), packList(), packShow())
@@ -56,7 +55,6 @@ func packCheck() *cobra.Command {
 	}
 }
 
-// packAdd stores a pack.
 func packAdd() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "add FILE", Short: "Add a pack, or a new version of one", Args: checkArguments(cobra.ExactArgs(1)),
@@ -75,7 +73,6 @@ func packAdd() *cobra.Command {
 	})
 }
 
-// packEntry is a pack in lists and JSON.
 type packEntry struct {
 	Name        string   `json:"name" table:"NAME"`
 	Origin      string   `json:"origin" table:"ORIGIN"` // builtin or added

@@ -11,7 +11,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// purgeEntry is what was purged from a supplier, in lists and JSON.
 type purgeEntry struct {
 	Supplier string `json:"import_supplier" table:"SUPPLIER"`
 	DryRun   bool   `json:"dry_run"`

@@ -149,7 +149,6 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 	return add, finish, rows.Write("import_supplier", "external_account_number", "platform_account_number", "state", "code", "attr", "book", "server", "at")
 }
 
-// comparisonData is the comparison as JSON.
 func comparisonData(result compare.Result, named []compare.Finding) any {
 	// Only figures have their values here: others may be personal.
 	type difference struct {

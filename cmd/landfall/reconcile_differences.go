@@ -58,7 +58,6 @@ func printComparison(out io.Writer, result compare.Result, named []compare.Findi
 	}
 }
 
-// printSupplierTotals prints the totals of one supplier.
 func printSupplierTotals(out io.Writer, s *compare.Supplier) {
 	fmt.Fprintln(out)
 	if s.Unknown {

@@ -140,7 +140,6 @@ func runList() *cobra.Command {
 	}))
 }
 
-// runKind describes what a run does.
 func runKind(run client.Run) string {
 	kind := "create"
 	if run.DryRun {

@@ -81,7 +81,6 @@ func watchRun(command *cobra.Command, server *client.Client, run client.Run) err
 // barWidth is the width of the progress bar in characters.
 const barWidth = 24
 
-// runProgressLine describes the progress of a run in one line.
 func runProgressLine(run client.Run) string {
 	done := run.Selected - run.Remaining
 	filled := barWidth

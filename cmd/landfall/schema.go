@@ -43,7 +43,6 @@ func applySchema(ctx context.Context, url string, options sqlstore.Options, wait
 	}
 }
 
-// schemaEntry is a schema step in lists and JSON.
 type schemaEntry struct {
 	Number  int64  `json:"number" table:"STEP"`
 	Name    string `json:"name" table:"NAME"`

@@ -17,7 +17,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// supplierCommand groups the commands for import suppliers.
 func supplierCommand() *cobra.Command {
 	return commandGroup("supplier", "Manage import suppliers and their settings",
 		supplierChange("create", "Create an import supplier", "Created", (*operate.Operator).CreateSupplier),
@@ -168,7 +167,6 @@ func supplierGrant(verb, short, done string, change func(*operate.Operator, cont
 	}, done)
 }
 
-// supplierEntry is a supplier in lists and JSON.
 type supplierEntry struct {
 	Code               string                       `json:"code" table:"CODE"`
 	Status             landfall.SupplierStatus      `json:"status" table:"STATUS"`
@@ -257,7 +255,6 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 	}
 }
 
-// supplierList lists all suppliers.
 func supplierList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all import suppliers", Args: checkArguments(cobra.NoArgs),

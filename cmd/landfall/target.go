@@ -15,7 +15,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// targetCommand groups the commands for targets.
 func targetCommand() *cobra.Command {
 	return commandGroup("target", "Manage the systems that created accounts are delivered to", targetSet(), targetList(), targetShow(), targetTest(),
 		targetRotate(), targetReplay(), targetBackfill(), targetServe(), targetCheck(),
@@ -24,7 +23,6 @@ func targetCommand() *cobra.Command {
 		targetChange("remove", "Remove a target and everything that waits for it", "Removed target %s.", (*operate.Operator).RemoveTarget))
 }
 
-// targetChange makes a command that changes one target.
 func targetChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
 	return changeCommand("target."+verb, &cobra.Command{
 		Use: verb + " CODE", Short: short, ValidArgsFunction: completeArguments(targetCodes),
@@ -154,7 +152,6 @@ func targetList() *cobra.Command {
 	})
 }
 
-// targetShow prints a target.
 func targetShow() *cobra.Command {
 	return onTarget(&cobra.Command{
 		Use: "show CODE", Short: "Show a target and what waits for it",
@@ -246,12 +243,10 @@ func targetBackfill() *cobra.Command {
 	})
 }
 
-// deliveryCommand groups the commands for deliveries to targets.
 func deliveryCommand() *cobra.Command {
-	return commandGroup("delivery", "See and decide about deliveries to targets", deliveryList(), deliveryShow(), deliveryRetry(), deliveryConfirm(), deliveryRestart())
+	return commandGroup("delivery", "Show deliveries to targets, and decide about refused ones", deliveryList(), deliveryShow(), deliveryRetry(), deliveryConfirm(), deliveryRestart())
 }
 
-// targetDeliveryEntry is a delivery to a target in lists and JSON.
 type targetDeliveryEntry struct {
 	ID        string  `json:"id" table:"ID"`
 	Target    string  `json:"target" table:"TARGET"`
@@ -324,7 +319,6 @@ func onDelivery(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 	})
 }
 
-// deliveryShow prints a delivery.
 func deliveryShow() *cobra.Command {
 	return onDelivery(&cobra.Command{
 		Use: "show ID", Short: "Show a delivery",
@@ -369,7 +363,7 @@ func deliveryRetry() *cobra.Command {
 // deliveryConfirm decides that a delivery is done.
 func deliveryConfirm() *cobra.Command {
 	return onDelivery(&cobra.Command{
-		Use: "confirm ID", Short: "Count a refused or pending delivery as delivered, because it was seen to at the target",
+		Use: "confirm ID", Short: "Count a refused or pending delivery as delivered, because it was handled at the target",
 	}, func(command *cobra.Command, operator *operate.Operator, id string) error {
 		if err := operator.ConfirmDelivery(command.Context(), id); err != nil {
 			return err
@@ -378,7 +372,6 @@ func deliveryConfirm() *cobra.Command {
 	})
 }
 
-// deliveryRestart delivers an account from the beginning.
 func deliveryRestart() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "restart SUPPLIER EXTERNAL", Short: "Deliver an account from the beginning, as it is now, with a new key",

@@ -54,8 +54,8 @@ func targetServe() *cobra.Command {
 	flags.StringVar(&listen, "listen", "127.0.0.1:9199", "address to listen on")
 	flags.StringVar(&secretEnv, "secret-env", "", "environment variable with the secret; without it signatures are not checked")
 	flags.StringVar(&slow, "slow", "0s", "how long to wait before each response")
-	flags.IntVar(&options.RefuseEvery, "refuse-every", 0, "refuse every Nth account; 0 refuses none")
-	flags.IntVar(&options.FailEvery, "fail-every", 0, "answer every Nth request with 503; 0 answers none with it")
+	flags.IntVar(&options.RefuseEvery, "refuse-every", 0, "refuse one of every N accounts; 0 refuses none")
+	flags.IntVar(&options.FailEvery, "fail-every", 0, "answer one of every N requests with 503; 0 answers all")
 	flags.BoolVar(&options.Pending, "pending", false, "leave deliveries pending until they are confirmed")
 	_ = command.MarkFlagDirname("to") // cannot fail: the flag exists
 	for _, name := range []string{"listen", "secret-env", "slow", "refuse-every", "fail-every"} {

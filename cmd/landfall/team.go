@@ -15,7 +15,6 @@ func teamCommand() *cobra.Command {
 	return commandGroup("team", "Manage the operations teams of created accounts", teamCreate(), teamList())
 }
 
-// teamCreate creates a team.
 func teamCreate() *cobra.Command {
 	return changeCommand("team.create", &cobra.Command{Use: "create NAME", Short: "Create a team"}, "name",
 		func(operator *operate.Operator, ctx context.Context, args []string) error {

@@ -88,7 +88,6 @@ func newVendorEntry(vendor operate.VendorFacts) vendorEntry {
 	return entry
 }
 
-// vendorList lists all vendors.
 func vendorList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list", Short: "List all payment vendors", Args: checkArguments(cobra.NoArgs),

@@ -37,7 +37,6 @@ func sourceCommit() string {
 // shortCommit is how many characters of a commit are shown.
 const shortCommit = 12
 
-// programName is the program in reports.
 func programName() string { return "landfall " + version }
 
 // versionCommand prints more than --version with --json.

@@ -12,7 +12,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// webhookCommand groups the commands for webhooks.
 func webhookCommand() *cobra.Command {
 	return commandGroup("webhook", "Manage webhooks that receive events", webhookAdd(), webhookList(), webhookShow(), webhookLog(),
 		webhookTest(), webhookReplay(), webhookRotate(), webhookEnable(),
@@ -20,7 +19,6 @@ func webhookCommand() *cobra.Command {
 		webhookChange("remove", "Remove a webhook and its undelivered events", "Removed webhook %s.", (*operate.Operator).RemoveWebhook))
 }
 
-// webhookAdd creates a webhook.
 func webhookAdd() *cobra.Command {
 	var request operate.WebhookRequest
 	command := onDatabase(&cobra.Command{
@@ -48,7 +46,6 @@ func webhookAdd() *cobra.Command {
 	return command
 }
 
-// webhookList lists webhooks with their state.
 func webhookList() *cobra.Command {
 	return onDatabase(&cobra.Command{
 		Use: "list [ORGANISATION]", Short: "List webhooks and their state", Args: checkArguments(cobra.MaximumNArgs(1)),
@@ -70,7 +67,6 @@ func onWebhook(command *cobra.Command, work func(*cobra.Command, *operate.Operat
 	})
 }
 
-// webhookTest sends a test event.
 func webhookTest() *cobra.Command {
 	return onWebhook(&cobra.Command{
 		Use: "test NAME", Short: "Send a test event and show the response",
@@ -160,7 +156,6 @@ func webhookEnable() *cobra.Command {
 	return command
 }
 
-// webhookChange makes a command that changes one webhook.
 func webhookChange(verb, short, done string, change func(*operate.Operator, context.Context, string) error) *cobra.Command {
 	return changeCommand("webhook."+verb, &cobra.Command{
 		Use: verb + " NAME", Short: short, ValidArgsFunction: completeArguments(webhookNames),

@@ -288,9 +288,6 @@ func (a *App) Ops() http.Handler { return a.api.Ops() }
 // Store returns the store.
 func (a *App) Store() landfall.Store { return a.store }
 
-// keyUseTimeout limits the last write of key uses.
-const keyUseTimeout = limits.LastFlush
-
 // Close closes the database and other connections. Run must have returned.
 func (a *App) Close() error {
 	a.closeTelemetry()

@@ -10,14 +10,8 @@ import (
 )
 
 const (
-	// flushInterval is how long a line may wait.
-	flushInterval = limits.LogFlush
 	// flushSize is how much is written without waiting.
 	flushSize = 64 << 10
-	// maxBuffered limits the memory while lines cannot be written.
-	maxBuffered = limits.LogMemory
-	// closeTimeout limits the wait for a blocked writer at shutdown.
-	closeTimeout = limits.LogShutdown
 )
 
 // asyncWriter collects log lines and writes them together, because a system call per request
@@ -51,7 +45,7 @@ func newAsyncWriter(out io.Writer) *asyncWriter {
 // Write buffers a line.
 func (l *asyncWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
-	if len(l.buffer)+len(line) > maxBuffered {
+	if len(l.buffer)+len(line) > limits.LogMemory {
 		l.mu.Unlock()
 		l.lost.Add(1)
 		return len(line), nil
@@ -71,7 +65,7 @@ func (l *asyncWriter) Write(line []byte) (int, error) {
 // run writes until close is called and reports every outage after it ended.
 func (l *asyncWriter) run(report func(outage)) {
 	defer close(l.stopped)
-	ticker := time.NewTicker(flushInterval)
+	ticker := time.NewTicker(limits.LogFlush)
 	defer ticker.Stop()
 	var piece []byte    // what is being written
 	var at int          // how far
@@ -124,6 +118,6 @@ func (l *asyncWriter) close() {
 	close(l.done)
 	select {
 	case <-l.stopped:
-	case <-time.After(closeTimeout):
+	case <-time.After(limits.LogShutdown):
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // flaky is a writer that can be made to fail, to write a partial line, or to
@@ -96,7 +98,7 @@ func TestLogReportsLostLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{refuses: true}
 		log := NewLog(out, Defaults())
-		const sent = 3 * maxBuffered / 1000
+		const sent = 3 * limits.LogMemory / 1000
 		for range sent {
 			log.Info(strings.Repeat("x", 1000))
 		}
@@ -132,14 +134,14 @@ func TestBlockedLogDoesNotBlockRequests(t *testing.T) {
 		out := &flaky{hangs: make(chan struct{})}
 		log := NewLog(out, Defaults())
 		began := time.Now()
-		for range 2 * maxBuffered / 1000 {
+		for range 2 * limits.LogMemory / 1000 {
 			log.Info(strings.Repeat("x", 1000))
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("logging waited %s for the reader", took)
 		}
 		log.Close()
-		if took := time.Since(began); took > closeTimeout {
+		if took := time.Since(began); took > limits.LogShutdown {
 			t.Errorf("the end waited %s for the reader", took)
 		}
 		close(out.hangs)

@@ -53,7 +53,6 @@ func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	return key, settingErr("audit-key-file", err)
 }
 
-// settingErr adds the name of the setting to an error.
 func settingErr(settingName string, err error) error {
 	if err == nil {
 		return nil

@@ -34,20 +34,17 @@ func (a *App) deleteExpired(ctx context.Context) {
 	}
 }
 
-// keyUseInterval is the precision of the last use of a key.
-const keyUseInterval = limits.KeyUseFlush
-
 // recordKeyUses records which keys were used and how many sign-ins were refused, at intervals and at shutdown. A write for every
 // request would cost more than the request.
 func (a *App) recordKeyUses(ctx context.Context) {
 	for ended := false; !ended; {
 		select {
-		case <-time.After(keyUseInterval):
+		case <-time.After(limits.KeyUseFlush):
 		case <-ctx.Done():
 			ended = true
 		}
 		// Record the last uses during a shutdown too.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.LastFlush)
 		if err := a.gate.SaveKeyUses(last); err != nil {
 			a.log.Warn("cannot record key uses; will retry", "error", err)
 		}

@@ -16,8 +16,6 @@ const (
 	// maxSuppliers limits how many suppliers have metrics of their own. Each one
 	// adds about ten time series to the monitoring system.
 	maxSuppliers = 200
-	statsMaxAge  = limits.MetricsAge
-	statsTimeout = limits.MetricsRead
 )
 
 // stateLabels maps account statuses to the labels on dashboards.
@@ -59,11 +57,11 @@ func (s *statsReader) read() migrationStats {
 	defer s.mu.Unlock()
 	// All metrics of a scrape come from one read. It ends well within the ten
 	// seconds that scrapers usually wait.
-	if time.Since(s.asked) > statsMaxAge {
+	if time.Since(s.asked) > limits.MetricsAge {
 		// Set it before the read, so that a database in trouble is not queried
 		// again for every metric of the same scrape.
 		s.asked = time.Now()
-		ctx, stop := context.WithTimeout(context.Background(), statsTimeout)
+		ctx, stop := context.WithTimeout(context.Background(), limits.MetricsRead)
 		defer stop()
 		var found migrationStats
 		if err := s.store.View(ctx, func(view landfall.View) (err error) {

@@ -19,7 +19,6 @@ const (
 	maxSkew = 5 * time.Minute
 )
 
-// clockStore is a store that returns its time.
 type clockStore interface {
 	Clock(ctx context.Context) (time.Time, error)
 	LastClockJump(ctx context.Context) (landfall.ClockJump, error)

@@ -22,8 +22,6 @@ const (
 	// maxRejecting limits the rejected connections that get a response at the same time; the
 	// others are just closed.
 	maxRejecting = limits.RefusedConnections
-	// rejectTimeout limits one of these responses.
-	rejectTimeout = limits.RefusedConnection
 )
 
 // limitListener limits the open connections in total and per source, because a connection
@@ -150,7 +148,7 @@ func (d *limitListener) reject(caller *net.TCPConn) {
 	go func() {
 		defer func() { <-d.rejecting }()
 		defer func() { _ = caller.Close() }() // the caller may have closed it
-		_ = caller.SetDeadline(time.Now().Add(rejectTimeout))
+		_ = caller.SetDeadline(time.Now().Add(limits.RefusedConnection))
 		if _, err := caller.Write(rejection); err == nil && caller.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, caller, limits.HeaderBytes)
 		}

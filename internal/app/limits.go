@@ -13,8 +13,5 @@ var (
 	requestTime = engine.DefaultLimits().Request
 	// shortestAnswer is the shortest write timeout. It covers the request itself,
 	// waiting for its turn, and sending the answer.
-	shortestAnswer = requestTime + spareTime
+	shortestAnswer = requestTime + limits.RequestSpare
 )
-
-// spareTime is the maximum time for everything except the database.
-const spareTime = limits.RequestSpare

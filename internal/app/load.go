@@ -117,7 +117,6 @@ func apply(all []assignment) (settings Settings, mistakes []error) {
 	return settings, mistakes
 }
 
-// settingError adds the setting and its origin to an error.
 func settingError(given assignment, err error) error {
 	return fmt.Errorf("setting %s: %w (%s)", given.name, err, given.origin)
 }
@@ -130,7 +129,6 @@ func unknownSetting(given assignment) error {
 	return fmt.Errorf("unknown setting %q (%s); landfall serve --help lists them", given.name, given.origin)
 }
 
-// settingNames lists all settings.
 func settingNames() []string {
 	names := make([]string, len(settingTable))
 	for i, known := range settingTable {

@@ -56,7 +56,6 @@ func (l *logins) watch(login auth.Login) {
 	l.log.LogAttrs(context.Background(), level, "login", fields...)
 }
 
-// readings returns the metrics.
 func (l *logins) readings() []httpapi.FuncMetric {
 	readings := []httpapi.FuncMetric{{
 		Name: "landfall_refresh_tokens_reused_total", Help: "Refresh tokens that were used twice, which ended their families.",
@@ -99,7 +98,6 @@ func (s *signIns) watch(attempt auth.Attempt) {
 	s.log.Warn("console sign-in refused", fields...)
 }
 
-// readings returns the metrics.
 func (s *signIns) readings() []httpapi.FuncMetric {
 	help := map[auth.SignInOutcome]string{
 		auth.SignInGranted: "were granted", auth.SignInRefused: "had a wrong name or password", auth.SignInWrongCode: "had the right password and a wrong code",

@@ -14,7 +14,6 @@ import (
 
 // Limits on the headers of a request.
 const (
-	headerTimeout = limits.Header
 	// net/http adds 4 KiB to the limit.
 	headerLimit = limits.HeaderBytes - 4096
 )
@@ -39,7 +38,7 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 		listener: newLimitListener(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log), //nolint:forcetypeassert // it was asked to listen on TCP
 		http: &http.Server{
 			Handler:           withDeadlines(handler, deadlines),
-			ReadHeaderTimeout: headerTimeout,
+			ReadHeaderTimeout: limits.Header,
 			ReadTimeout:       settings.ReadTimeout,
 			WriteTimeout:      settings.WriteTimeout,
 			IdleTimeout:       settings.IdleTimeout,
@@ -72,14 +71,11 @@ func (s *httpServer) serve() error {
 	return nil
 }
 
-// queueTime is the time to accept connections in the listen queue.
-const queueTime = limits.ListenQueue
-
 // drain stops new connections, accepts those in the listen queue, and waits for running
 // requests until the context ends. Requests that still run then are aborted.
 func (s *httpServer) drain(ctx context.Context) error {
 	stopQueue(s.listener.TCPListener)
-	time.Sleep(queueTime)
+	time.Sleep(limits.ListenQueue)
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}

@@ -98,7 +98,7 @@ func (s *Settings) complete() (mistakes []error) {
 	mistakes = append(mistakes, s.Mail.complete()...)
 	// Otherwise the request would time out first, and the error would not say what was
 	// slow.
-	if asking := requestTime - spareTime; s.DocumentTimeout+s.VendorTimeout > asking {
+	if asking := requestTime - limits.RequestSpare; s.DocumentTimeout+s.VendorTimeout > asking {
 		mistakes = append(mistakes, fmt.Errorf("settings document-timeout and vendor-timeout: together they must not exceed %s, because one request may need both",
 			formatDuration(asking)))
 	}

@@ -76,7 +76,6 @@ func (a *App) publicAddress() string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// warnAboutPlainText warns about a listener that other machines can reach.
 func (a *App) warnAboutPlainText(settingName string, address net.Addr, danger string) {
 	if tcp, ok := address.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		a.log.Warn("listening without TLS on an address that other machines can reach", "setting", settingName, "address", address.String(), "risk", danger)

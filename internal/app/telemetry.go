@@ -57,16 +57,13 @@ func (a *App) startTelemetry() (err error) {
 	return nil
 }
 
-// telemetryGrace is how long the shutdown waits for the last traces and metrics.
-const telemetryGrace = limits.TelemetryShutdown
-
 // closeTelemetry sends the last traces and metrics for a limited time, so that an
 // unavailable collector does not delay the shutdown.
 func (a *App) closeTelemetry() {
 	if a.telemetry == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), telemetryGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), limits.TelemetryShutdown)
 	defer cancel()
 	_ = a.telemetry.Close(ctx) // export errors were logged already
 }

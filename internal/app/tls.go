@@ -45,9 +45,6 @@ func (s TLSSettings) complete() (mistakes []error) {
 	return mistakes
 }
 
-// reloadInterval is how often the files are checked, when connections arrive.
-const reloadInterval = limits.CertificatePoll
-
 // credentials holds the certificate of a listener. Changed files are reloaded at the next
 // connection; open connections are not affected. If the new files are invalid, the old
 // certificate stays in use.
@@ -62,7 +59,6 @@ type credentials struct {
 	ends      time.Time // of the certificate
 }
 
-// newCredentials reads the files.
 func newCredentials(settings TLSSettings, log *slog.Logger) (*credentials, error) {
 	c := &credentials{settings: settings, log: log}
 	files, err := c.stat()
@@ -90,7 +86,7 @@ func (c *credentials) server() *tls.Config {
 func (c *credentials) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.checkedAt) < reloadInterval {
+	if time.Since(c.checkedAt) < limits.CertificatePoll {
 		return c.config
 	}
 	if err := c.refresh(); err != nil {
@@ -138,7 +134,6 @@ func (c *credentials) expiry() time.Time {
 	return c.ends
 }
 
-// stat returns the state of the files.
 func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 	for i, name := range []string{c.settings.Certificate, c.settings.Key, c.settings.ClientCA} {
 		if name == "" {

@@ -22,9 +22,7 @@ type undoFigures struct {
 // The figures are rarely needed and cost a query each, so they may be a little
 // old, and the query has a short timeout.
 const (
-	undoFiguresAge  = limits.MetricsAge
-	undoFiguresWait = limits.MetricsRead
-	undoneOutcome   = "undone"
+	undoneOutcome = "undone"
 )
 
 // read returns how often an outcome occurred. If the database is unavailable, it
@@ -32,9 +30,9 @@ const (
 func (f *undoFigures) read(outcome string) float64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if time.Since(f.asked) > undoFiguresAge {
+	if time.Since(f.asked) > limits.MetricsAge {
 		f.asked = time.Now()
-		ctx, stop := context.WithTimeout(context.Background(), undoFiguresWait)
+		ctx, stop := context.WithTimeout(context.Background(), limits.MetricsRead)
 		defer stop()
 		_ = f.store.View(ctx, func(view landfall.View) error {
 			undone, kept, err := view.UndoFigures(ctx)

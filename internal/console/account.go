@@ -14,7 +14,6 @@ import (
 // accountPageRows is the number of rows in each list of an account page.
 const accountPageRows = 50
 
-// accountPage shows one account.
 type accountPage struct {
 	pageHead
 	Deliveries []landfall.TargetDelivery // to a target
@@ -29,7 +28,6 @@ type accountPage struct {
 	ShowsStaged bool
 }
 
-// accountKey is the account in the path.
 func (r *pageRequest) accountKey() landfall.Key {
 	return landfall.Key{Supplier: r.PathValue("supplier"), External: r.PathValue("external")}
 }

@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/intake"
 )
 
@@ -56,7 +57,7 @@ func (r *pageRequest) createForm(supplier landfall.Supplier) (createForm, error)
 
 // attemptTimeout limits an attempt to create an account. It leaves time to render
 // the page.
-const attemptTimeout = pageTimeout * 3 / 4
+const attemptTimeout = limits.ConsolePage * 3 / 4
 
 func dryRunAccount(r *pageRequest) (any, error) {
 	_, err := r.attempt(true)

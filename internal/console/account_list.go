@@ -143,7 +143,6 @@ func showAccounts(r *pageRequest) (any, error) {
 	return page, nil
 }
 
-// listPath is the path of a list.
 func listPath(code, name, state, errorCode, attr, after string) string {
 	query := url.Values{"state": {state}}
 	for param, text := range map[string]string{"code": errorCode, "attr": attr, "after": after} {

@@ -10,7 +10,6 @@ import (
 	"landfall"
 )
 
-// accountRow is one account of a list.
 type accountRow struct {
 	External      string
 	AccountNumber string

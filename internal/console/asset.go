@@ -69,7 +69,6 @@ func compress(content []byte, level int) []byte {
 	return out.Bytes()
 }
 
-// path returns the path of an asset.
 func (a *assetFiles) path(name string) string { return a.paths[name] }
 
 func (a *assetFiles) serve(w http.ResponseWriter, r *http.Request) {

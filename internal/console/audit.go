@@ -79,14 +79,12 @@ func (p *auditPage) addEntry(entry landfall.AuditEntry) bool {
 const (
 	auditPageRows = 100
 	// firstAuditScan is how many entries a page scans for a filter, to be fast. A
-	// longer scan is limited by auditTimeout.
+	// longer scan is limited by limits.ConsoleAudit.
 	firstAuditScan = 3_000
-	auditTimeout   = limits.ConsoleAudit
 	// maxNewEntries limits how many new entries are scanned to count them.
 	maxNewEntries = 1_000
 )
 
-// auditFilter reads the filter from the query.
 func (r *pageRequest) auditFilter() (operate.AuditFilter, error) {
 	wanted := operate.AuditFilter{Actor: r.queryParam("actor"), Action: r.queryParam("action"), Subject: r.queryParam("subject")}
 	for name, field := range map[string]*time.Time{"since": &wanted.Since, "until": &wanted.Until} {
@@ -122,7 +120,7 @@ func showAudit(r *pageRequest) (any, error) {
 	wanted.Look = func(id int64, at time.Time) bool {
 		enough := scanned >= firstAuditScan
 		if r.queryParam("deep") != "" {
-			enough = time.Since(started) > auditTimeout
+			enough = time.Since(started) > limits.ConsoleAudit
 		}
 		if enough {
 			page.ScanFurther = r.auditPath("", url.Values{"before": {strconv.FormatInt(last, 10)}, "deep": {"1"}})

@@ -9,16 +9,13 @@ import (
 	"landfall"
 )
 
-// actorInText finds actors in the details of the audit.
 var actorInText = regexp.MustCompile(`\b(operator|shell|key):[^\s,;]+`)
 
-// auditDetail writes the actors in a detail of the audit as names.
 func auditDetail(detail string) string { return actorInText.ReplaceAllStringFunc(detail, actorNames) }
 
 // runInText finds runs in the details of the audit and of events.
 var runInText = regexp.MustCompile(`\bR-[0-9A-Z]{8}\b`)
 
-// detailLinks is auditDetail with links to runs.
 func detailLinks(detail string) template.HTML {
 	linked := runInText.ReplaceAllStringFunc(template.HTMLEscapeString(auditDetail(detail)), func(run string) string {
 		return string(subjectLink(run))
@@ -74,7 +71,6 @@ func splitSettings(detail string) (parts []string) {
 	return append(parts, detail[start:])
 }
 
-// settingWord writes the value of a setting.
 func settingWord(name, value string) string {
 	if text, err := strconv.Unquote(value); err == nil {
 		value = text

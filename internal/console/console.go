@@ -116,9 +116,6 @@ func New(options Options) *Console {
 	return c
 }
 
-// pageTimeout limits the time of a page. Streams have no such limit.
-const pageTimeout = limits.ConsolePage
-
 // ServeHTTP answers one request.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Set before anything else, so that errors and unknown paths are protected too.
@@ -162,7 +159,7 @@ func peerAddress(r *http.Request) netip.Addr {
 func (c *Console) handler(page route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !page.streaming {
-			limited, cancel := context.WithTimeout(r.Context(), pageTimeout)
+			limited, cancel := context.WithTimeout(r.Context(), limits.ConsolePage)
 			defer cancel()
 			r = r.WithContext(limited)
 		}

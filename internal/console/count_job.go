@@ -42,15 +42,12 @@ const (
 	// defaultCountWait is how long a page waits for a count before it shows the
 	// progress: enough for a few thousand accounts.
 	defaultCountWait = limits.ConsoleCountWait
-	// countMaxAge is how long a result may be shown.
-	countMaxAge = limits.ConsoleCountAge
 )
 
 func newCountJobs[T any](showPrevious bool) *countJobs[T] {
 	return &countJobs[T]{showPrevious: showPrevious, byKey: map[string]*countJob[T]{}, slots: make(chan struct{}, maxRunningCounts)}
 }
 
-// countFunc counts and reports its progress.
 type countFunc[T any] func(ctx context.Context, progress func(done, total int)) (T, error)
 
 // get returns the state of a job and starts it if needed. It waits a moment, so
@@ -59,7 +56,7 @@ type countFunc[T any] func(ctx context.Context, progress func(done, total int)) 
 func (c *countJobs[T]) get(r *pageRequest, key string, total int, count countFunc[T]) countJob[T] {
 	now, wait := r.console.Clock(), r.console.countWait
 	if r.form != nil {
-		wait = pageTimeout / 2 // only this response keeps what was typed
+		wait = limits.ConsolePage / 2 // only this response keeps what was typed
 	}
 	job, started := c.start(key, total, now, r)
 	// Exactly one caller starts a job, so that a count never runs twice.
@@ -78,7 +75,7 @@ func (c *countJobs[T]) get(r *pageRequest, key string, total int, count countFun
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if previous := job.previous; previous != nil && now.Sub(previous.EndedAt) < countMaxAge {
+	if previous := job.previous; previous != nil && now.Sub(previous.EndedAt) < limits.ConsoleCountAge {
 		return *previous // the page shows its time
 	}
 	return *job
@@ -118,15 +115,15 @@ func (c *countJob[T]) maxAge(r *pageRequest, total int) time.Duration {
 	// A live page counts again when there is more to count, but spends only a small
 	// part of its time with it.
 	case r.route.partial && total != c.of && c.Error == "":
-		return max(liveInterval, 10*c.EndedAt.Sub(c.StartedAt))
+		return max(limits.ConsoleLive, 10*c.EndedAt.Sub(c.StartedAt))
 	case r.route.partial: // only reloading the page counts again
 		return math.MaxInt64
 	case c.Error != "":
 		return 0
 	case r.form != nil:
-		return countMaxAge
+		return limits.ConsoleCountAge
 	}
-	return min(c.EndedAt.Sub(c.StartedAt), countMaxAge)
+	return min(c.EndedAt.Sub(c.StartedAt), limits.ConsoleCountAge)
 }
 
 // run waits for a slot and counts.

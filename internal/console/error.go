@@ -36,7 +36,6 @@ var errorTitles = map[landfall.Kind]string{
 	landfall.Unavailable: "Temporarily unavailable", landfall.UpstreamUnavailable: "Temporarily unavailable", landfall.TooMany: "Too many requests",
 }
 
-// fail shows an error as a page.
 func (r *pageRequest) fail(err error) {
 	switch {
 	case errors.Is(err, errNotSignedIn):

@@ -147,7 +147,6 @@ func percent(share, whole int) string {
 	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 }
 
-// formatRate writes a rate that is given in thousandths.
 func formatRate(thousandths int64) string {
 	switch {
 	case thousandths >= 10_000: // tenths matter only below ten

@@ -13,6 +13,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/shape"
 	"landfall/internal/outbound/target"
@@ -75,7 +76,7 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 		Intake:   intake.New(store, intake.Options{}),
 		Sessions: auth.NewSessions(store, auth.SessionOptions{}),
 	})
-	h.console.countWait = pageTimeout // for slow machines
+	h.console.countWait = limits.ConsolePage // for slow machines
 	h.server = httptest.NewServer(h.console)
 	t.Cleanup(h.server.Close)
 	return h

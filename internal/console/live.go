@@ -30,10 +30,6 @@ type liveKey struct {
 }
 
 const (
-	// liveMaxAge is how old the figures of a live page may be.
-	liveMaxAge = limits.ConsoleLiveAge
-	// liveInterval is how often a live page is updated.
-	liveInterval = limits.ConsoleLive
 	// streamLifetime ends a stream, to drop viewers who left silently. Browsers
 	// reconnect by themselves.
 	streamLifetime = limits.ConsoleStream
@@ -44,7 +40,7 @@ const (
 )
 
 func newLiveCache(c *Console) *liveCache {
-	bounds := cache.Limits{TTL: liveMaxAge, LoadTimeout: limits.CacheLoad, Size: 4}
+	bounds := cache.Limits{TTL: limits.ConsoleLiveAge, LoadTimeout: limits.CacheLoad, Size: 4}
 	l := &liveCache{console: c, overview: cache.New[string, operate.Overview](bounds)}
 	bounds.Size = maxStreams
 	l.rendered = cache.New[liveKey, liveParts](bounds)
@@ -120,7 +116,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 	header.Set("X-Accel-Buffering", "no") // for proxies that would buffer it
 	controller := http.NewResponseController(r.Writer)
 	end := time.After(streamLifetime)
-	ticker := time.NewTicker(liveInterval)
+	ticker := time.NewTicker(limits.ConsoleLive)
 	defer ticker.Stop()
 	sent := map[string]string{}
 	for round := 0; ; round++ {
@@ -139,7 +135,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 		}
 		if message != "" {
 			// The server's write deadline is for whole responses. Each message gets its own.
-			if err := controller.SetWriteDeadline(time.Now().Add(pageTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			if err := controller.SetWriteDeadline(time.Now().Add(limits.ConsolePage)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 				return nil // the reader has left
 			}
 			if _, err := fmt.Fprint(r.Writer, message); err != nil {
@@ -176,7 +172,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 func (r *pageRequest) parts(handle handlerFunc, view string) (liveParts, error) {
 	key := liveKey{r.URL.RequestURI(), r.zone().String(), r.me.Access()}
 	return r.console.live.rendered.Get(r.Context(), key, r.console.Clock(), func(ctx context.Context) (liveParts, error) {
-		limited, cancel := context.WithTimeout(ctx, pageTimeout)
+		limited, cancel := context.WithTimeout(ctx, limits.ConsolePage)
 		defer cancel()
 		// Copy the request with the cache's context: this reader may leave while
 		// others wait for the result.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/operate"
 )
 
@@ -75,7 +76,7 @@ func TestViewersShareTheOverview(t *testing.T) {
 	if _, err := h.operator().SetSupplier(t.Context(), "S007", operate.SupplierChange{Status: &paused}); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * liveMaxAge)
+	now = now.Add(2 * limits.ConsoleLiveAge)
 	for viewer := range sent {
 		if text := render(viewer); strings.Count(text, "<li id=") != 1 || !strings.Contains(text, `id="s-S007"`) || !strings.Contains(text, "Paused") {
 			t.Fatalf("after one change viewer %d is sent\n%.600s", viewer, text)
@@ -127,7 +128,7 @@ func BenchmarkOverviewOf200(b *testing.B) {
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
 	for b.Loop() {
-		now = now.Add(2 * liveMaxAge) // nothing is cached
+		now = now.Add(2 * limits.ConsoleLiveAge) // nothing is cached
 		if _, err := r.parts(showOverview, "overview-live"); err != nil {
 			b.Fatal(err)
 		}

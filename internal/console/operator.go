@@ -141,7 +141,7 @@ func (r *pageRequest) tellReset(name string) string {
 	return "They were told by e-mail and are told at the next sign-in."
 }
 
-// disableOperator refuses to disable oneself: nobody might be left to undo it.
+// disableOperator refuses to disable your own account: nobody might be left to undo it.
 func disableOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
 	if name == r.me.Name {

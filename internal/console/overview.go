@@ -11,7 +11,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// overviewPage lists the suppliers.
 type overviewPage struct {
 	pageHead
 	Suppliers       []supplierSummary

@@ -46,9 +46,6 @@ func (r *pageRequest) origin() auth.Origin {
 // actor is the name that the audit records.
 func (r *pageRequest) actor() string { return "operator:" + r.me.Name }
 
-// maxFormBytes limits the size of a form.
-const maxFormBytes = limits.ConsoleForm
-
 // errNotSignedIn redirects to the sign-in page, and errNoSecondFactor to the profile.
 var (
 	errNotSignedIn    = errors.New("not signed in")
@@ -105,7 +102,7 @@ func (r *pageRequest) authenticate() error {
 		return nil
 	}
 	// Read the form only after the role check.
-	r.Body = http.MaxBytesReader(r.Writer, r.Body, maxFormBytes)
+	r.Body = http.MaxBytesReader(r.Writer, r.Body, limits.ConsoleForm)
 	if err := r.ParseForm(); err != nil {
 		return landfall.Refuse(landfall.CodeValidationFailed, "Cannot read the form. Go back and send it again.")
 	}

@@ -12,7 +12,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// runPage shows a run.
 type runPage struct {
 	pageHead
 	operate.RunFacts
@@ -217,7 +216,6 @@ func startRun(r *pageRequest) (any, error) {
 	return r.start(plan)
 }
 
-// start starts a run and shows it.
 func (r *pageRequest) start(plan landfall.RunPlan) (any, error) {
 	run, err := r.operator().StartRun(r.Context(), plan)
 	if err != nil {

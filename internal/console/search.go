@@ -9,7 +9,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// searchPage shows the results of a search.
 type searchPage struct {
 	pageHead
 	accountview.SearchResults

@@ -52,7 +52,6 @@ func showSupplier(r *pageRequest) (any, error) {
 	return page, err
 }
 
-// runsPage lists the runs of a supplier.
 type runsPage struct {
 	pageHead
 	landfall.Supplier
@@ -61,7 +60,6 @@ type runsPage struct {
 	Counts map[landfall.RunSelection]int64 // of accounts that a run would have
 }
 
-// runRow is a run in a list.
 type runRow struct{ operate.RunEntry }
 
 // UndoneText says what became of the run.
@@ -144,7 +142,6 @@ func showRunSize(r *pageRequest) (any, error) {
 	return size, nil
 }
 
-// settingsPage shows the settings of a supplier.
 type settingsPage struct {
 	pageHead
 	operate.SupplierFacts
@@ -265,7 +262,6 @@ func setStatus(r *pageRequest) (any, error) {
 	return redirect{consolePath("suppliers", code, "settings"), fmt.Sprintf("%s is now %s.", code, status)}, err
 }
 
-// setRules changes the severity of rules.
 func setRules(r *pageRequest) error {
 	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
 	for name := range r.form {

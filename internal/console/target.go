@@ -9,7 +9,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// targetsPage lists the targets.
 type targetsPage struct {
 	pageHead
 	Targets []landfall.TargetFigures
@@ -30,7 +29,6 @@ type targetPage struct {
 	States     []landfall.TargetDeliveryState
 }
 
-// targetRow is a delivery in the list.
 type targetRow struct {
 	landfall.TargetDelivery
 	RetryPath string // "": it cannot be sent again

@@ -49,7 +49,6 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 	return rows
 }
 
-// undoForecast is what an undo would do.
 type undoForecast struct {
 	landfall.UndoForecast
 	Examples []landfall.KeptAccount // the first accounts that would be kept

@@ -9,7 +9,6 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// webhooksPage lists the webhooks.
 type webhooksPage struct {
 	pageHead
 	Webhooks      []landfall.Webhook

@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-// archived is a file of an archive.
 type archived struct {
 	name, source string
 	mode         fs.FileMode

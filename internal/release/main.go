@@ -116,7 +116,6 @@ func (r *release) step(what string, work func() error) error {
 	return nil
 }
 
-// programVersion reads the version of the program from its source.
 func programVersion() (string, error) {
 	source, err := os.ReadFile("cmd/landfall/version.go")
 	if err != nil {
@@ -207,7 +206,6 @@ func (r *release) describe(programs []string) error {
 	return errors.Join(r.add("sbom.cdx.json", bill), r.add("LICENCES.txt", texts))
 }
 
-// add writes a file of the release.
 func (r *release) add(name string, content []byte) error {
 	r.files = append(r.files, name)
 	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // a release is public

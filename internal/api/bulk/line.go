@@ -31,7 +31,6 @@ type lineReader struct {
 	reserve func() (free func(), err error)
 }
 
-// bodyLine is a line that lineReader returned.
 type bodyLine struct {
 	number  int64
 	text    []byte

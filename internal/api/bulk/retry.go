@@ -72,12 +72,6 @@ const (
 	quotaTimeout = limits.BulkQuotaWait
 )
 
-// The pauses before a line is tried again.
-const (
-	firstPause = limits.BulkFirstRetry
-	maxPause   = limits.BulkMaxRetry
-)
-
 // backoff records since when a line has been retried, and the next pause.
 type backoff struct {
 	since time.Time
@@ -87,7 +81,7 @@ type backoff struct {
 // pause waits before a line is tried again, or returns why it will not be.
 func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 	if b.since.IsZero() {
-		b.since, b.next = time.Now(), firstPause
+		b.since, b.next = time.Now(), limits.BulkFirstRetry
 	}
 	timeout := quotaTimeout
 	if given.Status == http.StatusServiceUnavailable {
@@ -101,6 +95,6 @@ func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 		return errorOf(given)
 	}
 	time.Sleep(b.next/2 + rand.N(b.next)) //nolint:gosec // only to come at another time than the others
-	b.next = min(2*b.next, maxPause)
+	b.next = min(2*b.next, limits.BulkMaxRetry)
 	return t.stopping()
 }

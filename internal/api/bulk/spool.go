@@ -24,8 +24,6 @@ type Spool struct {
 }
 
 const (
-	// maxMemory is how much of the response of one request waits in memory.
-	maxMemory = limits.BulkResults
 	// spoolTimeout is how long a full spool waits for a client that reads
 	// nothing.
 	spoolTimeout = limits.BulkSpoolWait
@@ -95,9 +93,9 @@ func (s *spool) put(bytes []byte, forced bool) error {
 	for !s.dropped {
 		switch {
 		// Memory is used only while there is no file: memory is read first, so
-		// newer bytes in it would overtake the file. A piece larger than maxMemory
+		// newer bytes in it would overtake the file. A piece larger than limits.BulkResults
 		// is put into empty memory.
-		case s.file == nil && (len(s.memory)+len(bytes) <= maxMemory || len(s.memory) == 0 || forced):
+		case s.file == nil && (len(s.memory)+len(bytes) <= limits.BulkResults || len(s.memory) == 0 || forced):
 			s.memory = append(s.memory, bytes...)
 			s.changed.Broadcast()
 			return nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Bytes come out in the order they went in, through memory and files, whatever
@@ -58,7 +60,7 @@ func TestSpoolKeepsOrder(t *testing.T) {
 func TestSpoolIsUnreadable(t *testing.T) {
 	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40}))
 	defer s.close()
-	for range 2 * maxMemory / 1000 {
+	for range 2 * limits.BulkResults / 1000 {
 		if err := s.put(bytes.Repeat([]byte("Kanarienvogel"), 100), false); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,7 @@ func TestSpoolRemovesItsFile(t *testing.T) {
 	folder := t.TempDir()
 	s := newSpool(newSpoolDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
 	for range 4 {
-		if err := s.put(make([]byte, maxMemory), false); err != nil {
+		if err := s.put(make([]byte, limits.BulkResults), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,12 +95,12 @@ func TestSpoolRemovesItsFile(t *testing.T) {
 // All spools together stay within the limit. A spool over the limit waits for
 // its reader, but not forever. Forced bytes are still stored.
 func TestFullSpool(t *testing.T) {
-	disk := newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * maxMemory})
+	disk := newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * limits.BulkResults})
 	one, other := newSpool(disk), newSpool(disk)
 	defer one.close()
 	defer other.close()
 	one.timeout, other.timeout = 50*time.Millisecond, 50*time.Millisecond
-	piece := make([]byte, maxMemory)
+	piece := make([]byte, limits.BulkResults)
 	for range 3 { // once in memory, twice on disk
 		if err := one.put(piece, false); err != nil {
 			t.Fatal(err)
@@ -116,7 +118,7 @@ func TestFullSpool(t *testing.T) {
 	one.timeout = time.Minute
 	go func() { // a late reader
 		time.Sleep(20 * time.Millisecond)
-		for into := make([]byte, maxMemory); ; {
+		for into := make([]byte, limits.BulkResults); ; {
 			if n, _ := one.take(into); n == 0 {
 				return
 			}
@@ -133,7 +135,7 @@ func TestFullSpool(t *testing.T) {
 func TestTimeoutEndsEvenIfShort(t *testing.T) {
 	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
 	defer s.close()
-	piece := make([]byte, maxMemory)
+	piece := make([]byte, limits.BulkResults)
 	if err := s.put(piece, false); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func TestSpoolWithoutDisk(t *testing.T) {
 	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
 	defer s.close()
 	s.timeout = 20 * time.Millisecond
-	piece := make([]byte, maxMemory)
+	piece := make([]byte, limits.BulkResults)
 	if err := s.put(piece, false); err != nil {
 		t.Fatal(err)
 	}

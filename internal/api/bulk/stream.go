@@ -13,10 +13,9 @@ import (
 )
 
 const (
-	// maxLines and maxBytes limit the lines of a request that are in progress at
+	// maxLines and limits.BulkBytes limit the lines of a request that are in progress at
 	// once. Nothing more is read beyond that.
 	maxLines = 3072
-	maxBytes = limits.BulkBytes
 	// defaultWorkers is how many workers a request has. Nearly all of them wait
 	// for the database, which combines the work of many: the number is two of its
 	// largest batches.
@@ -108,7 +107,7 @@ func (t *stream) push(ctx context.Context, e *entry) bool {
 	e.key, e.keyed = t.request.Verb.AccountKey(e.text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.stopped == nil && t.count > 0 && (t.count >= maxLines || t.bytes+len(e.text) > maxBytes) {
+	for t.stopped == nil && t.count > 0 && (t.count >= maxLines || t.bytes+len(e.text) > limits.BulkBytes) {
 		t.changed.Wait()
 	}
 	if t.stopped != nil {

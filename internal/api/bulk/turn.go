@@ -21,7 +21,6 @@ const (
 	// that single calls find the processors and the database free half of the
 	// time.
 	linesWhileBusy = 8
-	maxRest        = limits.BulkRest
 	// largeLines limits the large lines in memory at once, and largeLinesEach
 	// those of one organisation.
 	largeLines     = limits.BulkLongLines
@@ -88,5 +87,5 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	work()
 	// Keep the slot, unused, for as long as the work took. So half of the time is
 	// free for single calls, whatever the work costs.
-	time.AfterFunc(min(time.Since(began), maxRest), leave)
+	time.AfterFunc(min(time.Since(began), limits.BulkRest), leave)
 }

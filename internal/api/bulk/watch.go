@@ -11,14 +11,10 @@ import (
 )
 
 const (
-	// watchInterval is how often a request is checked.
-	watchInterval = limits.BulkWatch
 	// authLifetime is how long an authentication is trusted. Together with the
 	// work in progress it is less than the ten seconds within which a revocation
 	// must take effect.
 	authLifetime = limits.KeyRecheck
-	// authTimeout is how long the check of a key may take.
-	authTimeout = limits.BulkKeyCheck
 	// idleTimeout is how long a client may neither send nor read anything while
 	// the service waits for it.
 	idleTimeout = limits.BulkIdle
@@ -31,7 +27,7 @@ func (t *stream) watch(ctx context.Context) (end func()) {
 	var running sync.WaitGroup
 	over := make(chan struct{})
 	running.Go(func() {
-		ticker := time.NewTicker(watchInterval)
+		ticker := time.NewTicker(limits.BulkWatch)
 		defer ticker.Stop()
 		asked, moved, since := time.Now(), int64(-1), time.Now()
 		for {
@@ -67,7 +63,7 @@ func (t *stream) watch(ctx context.Context) (end func()) {
 // is not a refusal is ignored: lines that need the database will fail by
 // themselves.
 func (t *stream) checkAuth(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, authTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limits.BulkKeyCheck)
 	defer cancel()
 	refusal, ours := errors.AsType[*landfall.Error](t.request.Authenticate(ctx))
 	if ours && (refusal.Kind == landfall.Unauthenticated || refusal.Kind == landfall.Forbidden) {

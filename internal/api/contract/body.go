@@ -140,7 +140,6 @@ func schemaRef(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// arraySchema describes an array.
 func arraySchema(items map[string]any) map[string]any {
 	return map[string]any{"type": "array", "items": items}
 }
@@ -150,7 +149,6 @@ func enumSchema(choices ...string) map[string]any {
 	return map[string]any{"type": "string", "enum": choices}
 }
 
-// stringMember is a member that is a string.
 func stringMember[T any](name, doc string, get func(T) string) bodyMember[T] {
 	return bodyMember[T]{name: name, doc: doc, schema: stringSchema, write: func(dst []byte, value T) []byte {
 		return rules.AppendString(dst, get(value))
@@ -174,14 +172,12 @@ func timeMember[T any](name, doc string, get func(T) time.Time) bodyMember[T] {
 	}}
 }
 
-// intMember is a member that is an integer.
 func intMember[T any](name, doc string, get func(T) int) bodyMember[T] {
 	return bodyMember[T]{name: name, doc: doc, schema: integerSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendInt(dst, int64(get(value)), 10)
 	}}
 }
 
-// boolMember is a member that is a boolean.
 func boolMember[T any](name, doc string, get func(T) bool) bodyMember[T] {
 	return bodyMember[T]{name: name, doc: doc, schema: booleanSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendBool(dst, get(value))

@@ -37,7 +37,6 @@ func appendEcho(dst []byte, echo Echo) []byte {
 	return append(dst, '}')
 }
 
-// violationList writes lists of violations.
 var violationList = List[landfall.Violation]{items: ViolationBody}
 
 // warningsMember declares the list of warnings, present if requested.

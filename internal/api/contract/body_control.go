@@ -44,7 +44,6 @@ func claimedMembers() (members []bodyMember[landfall.ControlTotals]) {
 	return members
 }
 
-// currencyClaims is what was claimed in one currency.
 type currencyClaims struct {
 	currency string
 	claims   map[landfall.Measure]landfall.Value

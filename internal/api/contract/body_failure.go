@@ -47,7 +47,6 @@ func withMeanings(f landfall.FailedProcess) []landfall.Violation {
 // Meaning returns what a code means in general, or "" for an unknown code.
 func Meaning(code string) string { return meanings()[code] }
 
-// meanings maps codes to their meaning.
 var meanings = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, one := range Codes() {

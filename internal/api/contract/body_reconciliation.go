@@ -80,14 +80,12 @@ func reasonMember(reason landfall.Reason, doc string) bodyMember[landfall.Reconc
 	return valueMember(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
 }
 
-// valueBody is the value of a measure.
 var valueBody = &Body[landfall.Value]{
 	name: "MeasuredValue", doc: "Value of a measure: a count, an amount of money, or both.",
 	members: valueMembers(func(v landfall.Value) landfall.Value { return v }),
 	example: exampleReconciliation().Rows[0].Created,
 }
 
-// valueMember is a member that is a value.
 func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) bodyMember[landfall.ReconciliationRow] {
 	return bodyMember[landfall.ReconciliationRow]{
 		name: name, doc: doc, schema: schemaRef(valueBody.name),

@@ -4,7 +4,6 @@ import (
 	"landfall"
 )
 
-// ruleBody is one cross-field rule.
 var ruleBody = &Body[Rule]{
 	name: "Rule", doc: "A cross-field rule.",
 	members: []bodyMember[Rule]{
@@ -46,7 +45,6 @@ var RuleBookBody = &Body[ruleCatalogue]{
 	example: ruleCatalogue{ruleBook[:1], responseCodes[:1]},
 }
 
-// severitySchema describes the effect of a violated rule.
 var severitySchema = map[string]any{
 	"type": "string", "description": "Default effect of a violated rule: refuse the request, accept it with a warning, or ignore it.",
 	"enum": []string{string(landfall.SeverityError), string(landfall.SeverityWarning), string(landfall.SeverityOff)},

@@ -71,7 +71,6 @@ var signedRowBody = &Body[signedRow]{
 	example: signedRow{ReconciliationRow: exampleReconciliation().Rows[0]},
 }
 
-// signOffBody is a signed reconciliation in a list.
 var signOffBody = &Body[landfall.SignOff]{
 	name: "SignOff", doc: "A reconciliation that an operator signed off. The report itself is with the operator; its hash is in the audit.",
 	members: []bodyMember[landfall.SignOff]{

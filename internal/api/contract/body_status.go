@@ -101,7 +101,6 @@ var undoneBody = &Body[landfall.UndoneAccount]{
 	},
 }
 
-// failureBody is why an attempt failed.
 var failureBody = &Body[landfall.Failure]{
 	name: "Failure", doc: "Why the last attempt to create an account failed.",
 	members: []bodyMember[landfall.Failure]{

@@ -100,7 +100,6 @@ func joinLines(text []byte) {
 	}
 }
 
-// openPeriodBody is the open statement period.
 var openPeriodBody = &Body[calendar.Day]{
 	name: "OpenPeriod", doc: "An open statement period.",
 	members: []bodyMember[calendar.Day]{
@@ -231,7 +230,6 @@ var WholeInstructionBody = &Body[landfall.Instruction]{
 	}},
 }
 
-// packFieldsMember has the fields that packs add to an object.
 func packFieldsMember[T any](get func(T) string) bodyMember[T] {
 	return rawMember("pack_fields", "Fields of the supplier's packs, as sent. Only if there are any.", anyObjectSchema, func(value T) []byte { return []byte(get(value)) }).
 		onlyIf(func(value T) bool { return get(value) != "" })

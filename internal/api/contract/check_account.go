@@ -69,7 +69,6 @@ func (c *checker) accountKind(root *rules.Node) {
 	}
 }
 
-// customer checks one customer.
 func (c *checker) customer(n *rules.Node, domestic bool) {
 	if !n.Valid() {
 		return
@@ -92,7 +91,6 @@ func (c *checker) customer(n *rules.Node, domestic bool) {
 	c.metadata(n)
 }
 
-// billing checks the billing fields.
 func (c *checker) billing(root *rules.Node) {
 	currency := root.Field("currency")
 	if c.supplierKnown && currency.Valid() && currency.Text() != c.supplier.Currency {

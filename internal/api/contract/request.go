@@ -74,7 +74,6 @@ type accountRequest struct {
 	document *rules.Document
 }
 
-// readAccountRequest reads a request for an account.
 func readAccountRequest(ctx context.Context, table *rules.Table, body []byte) (accountRequest, error) {
 	document, err := readDocument(ctx, table, body)
 	return accountRequest{body: body, document: document}, err
@@ -90,7 +89,6 @@ func (r *accountRequest) Release() { r.document.Release() }
 // Body returns the bytes that were sent.
 func (r *accountRequest) Body() []byte { return r.body }
 
-// list returns a list of the request.
 func (r *accountRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
 
 // NotesRequest adds notes to an account.

@@ -376,7 +376,6 @@ func packText(typ *pack.Type) rules.Type {
 	return text
 }
 
-// timeText is a time of day.
 var timeText = rules.Formatted(8, &rules.Format{
 	Name: "time", Code: rules.CodeInvalidDatetime, Detail: "Must be a time of day in the format HH:MM or HH:MM:SS.",
 	Pattern: `^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`, Check: regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`).MatchString,

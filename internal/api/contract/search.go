@@ -313,7 +313,6 @@ func callingCode(region string) string {
 	return ""
 }
 
-// truncateTerm truncates a term to maxTermBytes.
 func truncateTerm(text string) string {
 	if len(text) <= maxTermBytes {
 		return text

@@ -82,7 +82,6 @@ func AppendWholeAccount(dst []byte, whole *WholeAccount, pieces Pieces) (_ []byt
 	return append(dst, '}'), nil
 }
 
-// listWriter writes the lists of an account.
 type listWriter struct {
 	account *WholeAccount
 	pieces  Pieces

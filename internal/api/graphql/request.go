@@ -13,9 +13,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// maxBody limits a request: the document and its variables.
-const maxBody = limits.GraphQLBody
-
 // request is a GraphQL request by POST or GET.
 type request struct {
 	document  string
@@ -26,7 +23,7 @@ type request struct {
 // requestTable declares the body. Reading it strictly refuses batches, duplicate
 // names and anything but one JSON object.
 var requestTable = rules.NewTable("GraphQLRequest", "A GraphQL request.",
-	rules.Required("query", rules.Text(maxBody), "The GraphQL document."),
+	rules.Required("query", rules.Text(limits.GraphQLBody), "The GraphQL document."),
 	rules.Optional("operationName", rules.Text(256), "Which operation of the document to run."),
 	rules.Optional("variables", rules.AnyJSON(), "Values of the document's variables."),
 	rules.Optional("extensions", rules.AnyJSON(), "Reserved for extensions of the protocol; not read."),
@@ -46,11 +43,11 @@ func readPost(r *http.Request) (request, *requestError) {
 	errTooLarge := &requestError{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
 	// Before reading, so that a client that sent Expect: 100-continue does not send
 	// the body.
-	if r.ContentLength > maxBody {
+	if r.ContentLength > limits.GraphQLBody {
 		return request{}, errTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if tooLarge := new(http.MaxBytesError); len(body) > maxBody || errors.As(err, &tooLarge) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, limits.GraphQLBody+1))
+	if tooLarge := new(http.MaxBytesError); len(body) > limits.GraphQLBody || errors.As(err, &tooLarge) {
 		return request{}, errTooLarge
 	}
 	if err != nil {
@@ -71,7 +68,7 @@ func isJSON(contentType string) bool {
 func readGet(r *http.Request) (request, *requestError) {
 	const unreadable = "The query string is malformed."
 	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil || len(r.URL.RawQuery) > maxBody {
+	if err != nil || len(r.URL.RawQuery) > limits.GraphQLBody {
 		return request{}, badRequest(unreadable)
 	}
 	members := map[string]json.RawMessage{}

@@ -123,11 +123,11 @@ func New(options Options) *API {
 	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
-		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.MaxInFlight), long: newLongLimiter(),
-		lists: newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists),
+		budget: newBudget(options.BodyMemory, options.BodyLimit, limits.BodyWait), requests: newRequestLimiter(options.MaxInFlight), long: newLongLimiter(),
+		lists: newTenantLimiter(limits.ListsEach, limits.ListsAll, errOwnLists, errAllLists),
 	}
 	api.accounts = newTenantLimiter(limits.AccountStreamsEach, limits.AccountStreamsAll, errOwnLists, errAllLists)
-	api.waits = newTenantLimiter(waitsEach, waitsAll, errOwnWaits, errAllWaits)
+	api.waits = newTenantLimiter(limits.EventWaitsEach, limits.EventWaitsAll, errOwnWaits, errAllWaits)
 	api.streams = newTenantLimiter(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTimeout: options.RequestTimeout, Draining: options.Draining,
@@ -146,7 +146,6 @@ func New(options Options) *API {
 	return api
 }
 
-// peerAddress returns the address of the peer.
 func peerAddress(r *http.Request) netip.Addr {
 	// Invalid if there is no connection, as in tests.
 	pair, _ := netip.ParseAddrPort(r.RemoteAddr)

@@ -17,18 +17,9 @@ import (
 // waiting. No organisation may hold more than half of either.
 type budget struct{ small, large *admission.Limiter }
 
-const (
-	// smallBody is the largest body that counts as small.
-	smallBody = limits.SmallBody
-	// bodyWait is how long a body waits for memory.
-	bodyWait = limits.BodyWait
-	// bodiesWaiting is how many bodies may wait, small and large each.
-	bodiesWaiting = limits.BodiesWaiting
-)
-
 // errTooManyBodies is returned for a body that would wait too long.
 var errTooManyBodies = &landfall.Error{
-	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: bodyWait,
+	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limits.BodyWait,
 	Detail: "Too much is being sent to the service at once. Send the same request again shortly.",
 }
 
@@ -37,14 +28,13 @@ var errTooManyBodies = &landfall.Error{
 func newBudget(total, largest int64, wait time.Duration) *budget {
 	limiter := func(bytes int64) *admission.Limiter {
 		return admission.NewLimiter(admission.Limits{
-			Capacity: bytes, Share: bytes / 2, Wait: wait, Waiting: bodiesWaiting, Refusal: errTooManyBodies,
+			Capacity: bytes, Share: bytes / 2, Wait: wait, Waiting: limits.BodiesWaiting, Refusal: errTooManyBodies,
 		})
 	}
-	small := max(total/4, smallBody)
+	small := max(total/4, limits.SmallBody)
 	return &budget{small: limiter(small), large: limiter(max(total-small, largest))}
 }
 
-// bodyMemory is the memory of one body.
 type bodyMemory struct {
 	budget       *budget
 	organisation string
@@ -66,7 +56,7 @@ func (m *bodyMemory) grow(ctx context.Context, size int64) error {
 		return nil
 	}
 	limiter := m.budget.large
-	if size <= smallBody {
+	if size <= limits.SmallBody {
 		limiter = m.budget.small
 	}
 	release, err := limiter.Acquire(ctx, admission.Request{
@@ -80,7 +70,6 @@ func (m *bodyMemory) grow(ctx context.Context, size int64) error {
 	return nil
 }
 
-// release releases the memory.
 func (m *bodyMemory) release() {
 	for _, release := range m.releases {
 		release()

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // mustTake reserves bytes that must be available.
@@ -25,16 +27,16 @@ func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 // requests must still get through, and nothing may wait forever.
 func TestBodyMemoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(40<<20, 10<<20, bodyWait) // 10 MiB for small bodies, 30 for large ones
+		b := newBudget(40<<20, 10<<20, limits.BodyWait) // 10 MiB for small bodies, 30 for large ones
 		first := mustTake(t, b, "a", 10<<20)
 		mustTake(t, b, "b", 10<<20)
 		mustTake(t, b, "c", 10<<20)
 		began := time.Now()
-		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errTooManyBodies) || time.Since(began) != bodyWait {
+		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errTooManyBodies) || time.Since(began) != limits.BodyWait {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 		// Large bodies do not make small ones wait.
-		mustTake(t, b, "d", smallBody)()
+		mustTake(t, b, "d", limits.SmallBody)()
 		go func() {
 			time.Sleep(time.Second)
 			first()
@@ -49,7 +51,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 // An organisation that fills the budget does not block another one.
 func TestBodiesAreSharedFairly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(80<<20, 10<<20, bodyWait) // 60 MiB for large bodies
+		b := newBudget(80<<20, 10<<20, limits.BodyWait) // 60 MiB for large bodies
 		var frees []func()
 		for range 3 {
 			frees = append(frees, mustTake(t, b, "greedy", 10<<20))
@@ -81,7 +83,7 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 // A caller that leaves while waiting holds no memory.
 func TestWaitingForBodyMemoryEndsWithTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(1, 100<<10, bodyWait)
+		b := newBudget(1, 100<<10, limits.BodyWait)
 		free := mustTake(t, b, "a", 100<<10)
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
@@ -100,16 +102,16 @@ func TestWaitingForBodyMemoryEndsWithTheCaller(t *testing.T) {
 // unbounded queue is only a slower way to run out of memory.
 func TestQueueForBytesIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(4*smallBody, 1, bodyWait)
-		for range bodiesWaiting + 1 {
-			go func() { _, _ = b.reserve(t.Context(), "a", smallBody) }()
+		b := newBudget(4*limits.SmallBody, 1, limits.BodyWait)
+		for range limits.BodiesWaiting + 1 {
+			go func() { _, _ = b.reserve(t.Context(), "a", limits.SmallBody) }()
 		}
 		synctest.Wait()
 		began := time.Now()
-		if _, err := b.reserve(t.Context(), "b", smallBody); err == nil || time.Since(began) != 0 {
+		if _, err := b.reserve(t.Context(), "b", limits.SmallBody); err == nil || time.Since(began) != 0 {
 			t.Error("the queue grows without end")
 		}
-		time.Sleep(bodyWait)
+		time.Sleep(limits.BodyWait)
 	})
 }
 
@@ -188,9 +190,9 @@ func TestChunkedBodiesReserveAsTheyGrow(t *testing.T) {
 // has grown most continues before a new one is admitted.
 func TestLargestBodyContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(4<<20, 3<<20, bodyWait) // 3 MiB for large bodies
+		b := newBudget(4<<20, 3<<20, limits.BodyWait) // 3 MiB for large bodies
 		grown := func(who string, size int64) *bodyMemory {
-			l, err := b.reserve(t.Context(), who, smallBody)
+			l, err := b.reserve(t.Context(), who, limits.SmallBody)
 			if err == nil {
 				err = l.grow(t.Context(), size)
 			}
@@ -220,6 +222,6 @@ func TestLargestBodyContinues(t *testing.T) {
 			t.Error("the largest body does not continue")
 		}
 		far.release()
-		time.Sleep(bodyWait)
+		time.Sleep(limits.BodyWait)
 	})
 }

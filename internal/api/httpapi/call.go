@@ -18,8 +18,6 @@ const (
 	// writeTimeout is how long a client may take to read a piece of a list. A slower
 	// client would hold up others.
 	writeTimeout = limits.ListChunk
-	// maxListTime is how long a whole list may take.
-	maxListTime = limits.List
 	// authLifetime is how long an authentication is trusted during a request.
 	// Together with writeTimeout it is less than the ten seconds within which a
 	// revocation must take effect.
@@ -105,7 +103,7 @@ func (a *API) enterLarge(ctx context.Context, organisation string) (free func(),
 			leave()
 			return
 		}
-		time.AfterFunc(min(longBodyRest*time.Since(began), maxBodyRest), leave)
+		time.AfterFunc(min(longBodyRest*time.Since(began), limits.LongBodyRest), leave)
 	}, nil
 }
 
@@ -113,7 +111,6 @@ const (
 	// longBodyRest is how long a slot stays empty after a long body, as a multiple of
 	// the time the body took.
 	longBodyRest = 4
-	maxBodyRest  = limits.LongBodyRest
 )
 
 // largeBody is the length from which parsing a body takes noticeable time:
@@ -140,7 +137,7 @@ func (a *API) callList(ctx context.Context, x *exchange) error {
 		return err
 	}
 	defer free()
-	limited, cancel := context.WithTimeout(ctx, maxListTime)
+	limited, cancel := context.WithTimeout(ctx, limits.List)
 	defer cancel()
 	scratch := getBuffer()
 	defer putBuffer(scratch)

@@ -86,8 +86,6 @@ const (
 	// serverDrainSize is how much of an unread body net/http itself reads and discards
 	// after the response.
 	serverDrainSize = 256 << 10
-	// maxAnonymousDrain is how much is read from an unauthenticated client.
-	maxAnonymousDrain = limits.UnreadAnonymousBody
 )
 
 // drainTimeout is how long reading the rest of a refused body may take. On a busy
@@ -110,7 +108,7 @@ func (a *API) drainBody(x *exchange) {
 	}
 	most := a.BodyLimit
 	if x.who.KeyID == "" {
-		most = min(most, maxAnonymousDrain)
+		most = min(most, limits.UnreadAnonymousBody)
 	}
 	line := http.NewResponseController(x.ResponseWriter)
 	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(x.drainTimeout())) == nil {
@@ -125,7 +123,6 @@ func isExpected(err error) bool {
 	return ours && known.Kind == landfall.Unavailable && known.Cause == nil
 }
 
-// errPanic is the error of a recovered panic.
 var errPanic = errors.New("panic")
 
 // recovered handles a panic. It logs the stack, but the panic value only if it

@@ -8,7 +8,6 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// requestContent is the content of a request: its schema and an example.
 func requestContent(schema, example string) *mediaContent {
 	return &mediaContent{schema: schema, example: json.RawMessage(example)}
 }
@@ -89,7 +88,6 @@ const outsidePeriod = "The transaction is not within the open statement period."
 // exampleError is an error without violations.
 func exampleError(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
 
-// exampleViolation is an error with violations.
 func exampleViolation(code, detail string, violations ...landfall.Violation) *landfall.Error {
 	refusal := landfall.Refuse(code, detail)
 	refusal.Violations = violations

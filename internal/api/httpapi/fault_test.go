@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // withRoute adds a route to the API, for faults that no real route has.
@@ -100,13 +101,13 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("the database was asked %d times", asked)
 	}
 	away = true
-	h.api.ready.until = h.api.ready.until.Add(-readyCacheTime)
+	h.api.ready.until = h.api.ready.until.Add(-limits.ReadyCache)
 	if got := expect("/readyz", 503); got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
 		t.Errorf("got %s %v", got.body, got.header)
 	}
 	expect("/healthz", 200)
 	away, draining = false, true
-	h.api.ready.until = h.api.ready.until.Add(-readyCacheTime)
+	h.api.ready.until = h.api.ready.until.Add(-limits.ReadyCache)
 	if got := expect("/readyz", 503); !got.closes {
 		t.Error("a connection is kept while shutting down")
 	}

@@ -53,7 +53,6 @@ func takesDelivery(r *route) bool {
 	return false
 }
 
-// deliveryParameter describes the header.
 var deliveryParameter = parameter{
 	name: deliveryHeader,
 	description: "Id of the delivery that the request belongs to, such as one book or one night's export. A run can be limited to the accounts " +

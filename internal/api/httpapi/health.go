@@ -12,13 +12,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-const (
-	// readyCacheTime keeps health checks off the database.
-	readyCacheTime = limits.ReadyCache
-	// readyTimeout is how long a check waits for the database.
-	readyTimeout = limits.ReadyWait
-)
-
 // healthz reports that the process is running. It does not check the database,
 // because a restart would not fix it.
 func (a *API) healthz(_ context.Context, x *exchange) error {
@@ -43,7 +36,7 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 			detail = "Too much is waiting for the database, and nothing was written for seconds."
 		}
 		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: detail, RetryAfter: readyCacheTime, Cause: err,
+			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: detail, RetryAfter: limits.ReadyCache, Cause: err,
 		}
 	}
 	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ready"))
@@ -101,12 +94,12 @@ func (r *readiness) cached(ctx context.Context) error {
 
 // run checks the database once.
 func (r *readiness) run(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limits.ReadyWait)
 	defer cancel()
 	err := r.check(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.err, r.until = err, time.Now().Add(readyCacheTime)
+	r.err, r.until = err, time.Now().Add(limits.ReadyCache)
 	close(r.running)
 	r.running = nil
 }

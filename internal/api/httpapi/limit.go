@@ -21,13 +21,6 @@ const (
 	limitWait = limits.LimitWait
 )
 
-// These limit how many lists are sent at once: per organisation, so that none
-// can block others with connections it hardly reads from, and in total.
-const (
-	listsEach = limits.ListsEach
-	listsAll  = limits.ListsAll
-)
-
 // The errors of requests that would wait too long.
 var (
 	errBusy = &landfall.Error{

@@ -14,16 +14,17 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 func TestListsAreBoundedPerOrganisationAndInTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists)
+		s := newTenantLimiter(limits.ListsEach, limits.ListsAll, errOwnLists, errAllLists)
 		take := func(organisation string) (func(), error) {
 			return s.Acquire(t.Context(), admission.Request{Tenant: organisation})
 		}
 		var frees []func()
-		for range listsEach {
+		for range limits.ListsEach {
 			free, err := take("ours")
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +44,7 @@ func TestListsAreBoundedPerOrganisationAndInTotal(t *testing.T) {
 		if _, err := take("ours"); err != nil {
 			t.Errorf("after one was given back: %v", err)
 		}
-		for i := 0; inUse(s) < listsAll; i++ {
+		for i := 0; inUse(s) < limits.ListsAll; i++ {
 			if _, err := take(fmt.Sprint("organisation ", i)); err != nil {
 				t.Fatal(err)
 			}

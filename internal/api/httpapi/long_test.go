@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // An organisation that sent only long bodies used to take all processors:
@@ -58,7 +59,7 @@ func TestLongBodiesYieldProcessors(t *testing.T) {
 			t.Errorf("beside another it took %.2f of its share of the processors", share)
 		}
 		leave()
-		time.Sleep(maxBodyRest)
+		time.Sleep(limits.LongBodyRest)
 		if left, _ := api.long.Usage(); left != 0 {
 			t.Errorf("%d turns were never given back", left)
 		}

@@ -177,7 +177,6 @@ func paths() object {
 	return out
 }
 
-// describeRoute describes one route.
 func describeRoute(r *route) object {
 	doc := r.doc
 	out := object{
@@ -326,7 +325,6 @@ func tooMany(r *route) responseDoc {
 	return responseDoc{http.StatusTooManyRequests, description, errorContent(example), []string{"Retry-After"}}
 }
 
-// jsonContent is a body with its schema and example.
 func jsonContent(c *mediaContent) object {
 	body := object{{"schema", schemaRef(c.schema)}}
 	if c.example != nil {

@@ -82,7 +82,6 @@ var paging = []parameter{
 	},
 }
 
-// pathParameters describes the parameters in paths.
 var pathParameters = map[string]parameter{
 	"import_supplier_code": {
 		description: "Code of the import supplier.",
@@ -162,7 +161,6 @@ var (
 		})
 )
 
-// with adds a query parameter.
 func (o *operationDoc) with(one parameter) *operationDoc {
 	// Clone, because the lists share their parameters.
 	o.query = append(slices.Clone(o.query), one)

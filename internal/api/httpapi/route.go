@@ -113,7 +113,6 @@ func postRoute(verb *answer.Verb, doc *operationDoc) *route {
 	return r
 }
 
-// stream is the bulk route of a verb.
 func stream(verb *answer.Verb, single *operationDoc) *route {
 	r := postRoute(verb, bulkOperation(single))
 	r.path = importPath + "/bulk/" + verb.Path + "/"

@@ -146,7 +146,6 @@ func checkStream(header http.Header) (encoding string, err error) {
 	return encoding, nil
 }
 
-// isLines checks a media type.
 func isLines(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil || !slices.Contains(streamTypes, media) || len(params) > 1 {

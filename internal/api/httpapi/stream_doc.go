@@ -43,7 +43,6 @@ func bulkExample(single *operationDoc) string {
 	panic("httpapi: " + single.id + " never succeeds")
 }
 
-// onOneLine writes an example on one line.
 func onOneLine(example any) string {
 	raw, err := marshal(example)
 	if err != nil {

@@ -16,13 +16,6 @@ import (
 // checked again.
 const recheckInterval = limits.EventWaitCheck
 
-// These limit how many requests may wait for events, per organisation and in
-// total. A waiting request costs little more than its connection.
-const (
-	waitsEach = limits.EventWaitsEach
-	waitsAll  = limits.EventWaitsAll
-)
-
 var (
 	errOwnWaits = &landfall.Error{
 		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limitWait,

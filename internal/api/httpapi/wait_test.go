@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const eventsPath = importPath + "/events/"
@@ -114,10 +115,10 @@ func TestWaitsAreBoundedPerOrganisation(t *testing.T) {
 	ending := make(chan struct{})
 	h.api.Ending = ending
 	var waiting []<-chan reply
-	for range waitsEach {
+	for range limits.EventWaitsEach {
 		waiting = append(waiting, h.waitFor("viewer", "?wait=60"))
 	}
-	for end := time.Now().Add(soon); h.waiting() < waitsEach; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(soon); h.waiting() < limits.EventWaitsEach; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("only %d wait", h.waiting())
 		}

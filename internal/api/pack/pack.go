@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"landfall/internal/lib/limits"
 )
 
 // Pack is one version of a pack. A version never changes.
@@ -162,10 +160,6 @@ func (p Problems) Error() string {
 
 // Limits of a pack, so that a hostile one cannot slow the service down.
 const (
-	maxObjects  = limits.PackObjects
-	maxFields   = limits.PackFields
-	maxRules    = limits.PackRules
-	maxChoices  = limits.PackChoices
 	maxPattern  = 256
 	maxProblems = 100
 )

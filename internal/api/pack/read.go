@@ -45,7 +45,6 @@ func (r *reader) wrongf(line int, format string, args ...any) {
 	}
 }
 
-// members visits the members of a mapping that are allowed there.
 func (r *reader) members(node *yamltree.Node, what string, allowed []string, visit func(name string, node *yamltree.Node)) {
 	if node.Kind != yamltree.Mapping {
 		r.wrongf(node.Line, "%s must be a mapping", what)
@@ -127,8 +126,8 @@ func (r *reader) objects(node *yamltree.Node, what string, own bool) []Object {
 		default:
 			object.Fields = r.fieldList(value, name)
 		}
-		if list = append(list, object); len(list) == maxObjects+1 {
-			r.wrongf(value.Line, "a pack may have at most %d objects", maxObjects)
+		if list = append(list, object); len(list) == limits.PackObjects+1 {
+			r.wrongf(value.Line, "a pack may have at most %d objects", limits.PackObjects)
 		}
 	})
 	return list
@@ -142,8 +141,8 @@ func (r *reader) fieldList(node *yamltree.Node, object string) []Field {
 			return
 		}
 		list = append(list, r.field(name, value))
-		if r.fields++; r.fields == maxFields+1 {
-			r.wrongf(value.Line, "a pack may have at most %d fields", maxFields)
+		if r.fields++; r.fields == limits.PackFields+1 {
+			r.wrongf(value.Line, "a pack may have at most %d fields", limits.PackFields)
 		}
 	})
 	return list
@@ -298,8 +297,8 @@ func (r *reader) typ(line int, text string) Type {
 
 func (r *reader) choices(node *yamltree.Node, name string) []string {
 	list := r.texts(node, "choices")
-	if len(list) > maxChoices {
-		r.wrongf(node.Line, "%s: at most %d choices are allowed", name, maxChoices)
+	if len(list) > limits.PackChoices {
+		r.wrongf(node.Line, "%s: at most %d choices are allowed", name, limits.PackChoices)
 		return nil
 	}
 	known := make(map[string]bool, len(list))

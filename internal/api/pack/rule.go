@@ -21,8 +21,8 @@ func (r *reader) rules(node *yamltree.Node) {
 		r.wrongf(node.Line, "rules must be a list")
 		return
 	}
-	if len(node.Items) > maxRules {
-		r.wrongf(node.Line, "a pack may have at most %d rules", maxRules)
+	if len(node.Items) > limits.PackRules {
+		r.wrongf(node.Line, "a pack may have at most %d rules", limits.PackRules)
 	}
 	ofObject := map[string]int{}
 	for _, item := range node.Items {

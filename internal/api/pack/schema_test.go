@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"landfall/internal/lib/limits"
 )
 
 //go:generate go test -run TestSchemaIsCurrent -update .
@@ -18,7 +20,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 	typ := map[string]any{"type": "string", "description": "text N, line N, another type, list of …, or the name of an object", "examples": kinds}
 	members := map[string]any{
 		"type": typ, "required": map[string]any{"type": "boolean"}, "deprecated": map[string]any{"type": []string{"string", "boolean"}},
-		"choices": map[string]any{"type": "array", "minItems": 1, "maxItems": maxChoices, "uniqueItems": true},
+		"choices": map[string]any{"type": "array", "minItems": 1, "maxItems": limits.PackChoices, "uniqueItems": true},
 		"pattern": map[string]any{"type": "string", "maxLength": maxPattern, "description": "a regular expression (RE2)"},
 		"min":     map[string]any{"type": "integer"}, "max": map[string]any{"type": "integer"},
 		"digits": map[string]any{"type": "integer", "minimum": 1, "maximum": 12}, "places": map[string]any{"type": "integer", "minimum": 0, "maximum": 10},
@@ -44,7 +46,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 					"description": map[string]any{"type": "string"}, "open": map[string]any{"type": "boolean"}, "fields": map[string]any{"$ref": "#/$defs/fields"},
 				},
 			}},
-			"rules": map[string]any{"type": "array", "maxItems": maxRules, "items": map[string]any{
+			"rules": map[string]any{"type": "array", "maxItems": limits.PackRules, "items": map[string]any{
 				"type": "object", "required": []string{"code", "kind", "object", "fields"}, "additionalProperties": false, "properties": map[string]any{
 					"code": text(ruleCodes.String()), "kind": map[string]any{"enum": ruleKinds}, "object": map[string]any{"type": "string"},
 					"list": map[string]any{"type": "string"}, "fields": names, "when": map[string]any{"type": "string"}, "is": map[string]any{"type": "string"},

@@ -103,7 +103,6 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 	return page
 }
 
-// pinnedNotes returns the notes that are pinned now.
 func pinnedNotes(notes []landfall.NumberedNote, options Options) []Note {
 	notes = slices.DeleteFunc(slices.Clone(notes), func(n landfall.NumberedNote) bool { return !n.PinnedAt(options.Now) })
 	return convert(notes, func(n landfall.NumberedNote) Note { return newNote(n, options) })

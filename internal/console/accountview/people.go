@@ -71,7 +71,6 @@ func newPeople(data landfall.AccountData, options Options) People {
 	}
 }
 
-// addressLine writes an address in one line.
 func addressLine(address landfall.Address) string {
 	parts := slices.Concat(address.Lines, []string{address.Locality, address.PostalCode, address.Country})
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")

@@ -43,7 +43,6 @@ type Reading struct {
 	Value string     `json:"value"`
 }
 
-// newSupplyPoints lists the supply points of all addresses.
 func newSupplyPoints(addresses []landfall.SupplyAddress, options Options) []SupplyPoint {
 	points := []SupplyPoint{}
 	for i, address := range addresses {

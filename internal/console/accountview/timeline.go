@@ -74,7 +74,6 @@ func mergeAuditEntry(all []TimelineEntry, entry landfall.AuditEntry) bool {
 	return false
 }
 
-// eventSentence describes an event.
 func eventSentence(event landfall.Event) string {
 	sentence := ActionLabel(string(event.Type))
 	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {

@@ -6,7 +6,6 @@ import (
 	"landfall"
 )
 
-// controlTotals is control-totals.json.
 type controlTotals struct {
 	Accounts     int64            `json:"accounts"`
 	Customers    int64            `json:"customers"`

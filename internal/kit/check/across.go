@@ -130,7 +130,6 @@ func (r *Checker) reportShared(ctx context.Context, of *book.Book, found *record
 	return errors.Join(err, flush())
 }
 
-// addShared counts and reports one line.
 func (r *Checker) addShared(ctx context.Context, file book.File, found []sharedMistake, texts *lineFinder) error {
 	mistake := Mistake{File: file, Line: book.Line{Number: found[0].Line}, External: found[0].External}
 	for _, one := range found {

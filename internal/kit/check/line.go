@@ -20,7 +20,6 @@ type lineVerdict struct {
 	identifiers []landfall.Identifier
 }
 
-// checkFunc parses and checks one line.
 type checkFunc func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict
 
 var checkers = map[book.Kind]checkFunc{
@@ -82,7 +81,6 @@ func unreadableFigures(kind book.Kind) (figures landfall.Figures) {
 	return figures
 }
 
-// describe formats the location of a line.
 func describe(of *book.Book, at location) string {
 	return of.Files[at.file].At(int(at.line))
 }

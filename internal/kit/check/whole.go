@@ -62,7 +62,6 @@ func Whole(ctx context.Context, of *book.Book, progress func(lines int)) (proble
 	return problems, ctx.Err()
 }
 
-// peekedAccount is the key of an account and its line.
 type peekedAccount struct {
 	key  landfall.Key
 	line int

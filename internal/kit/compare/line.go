@@ -10,7 +10,6 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// bookLine is what one line of the book adds to an account.
 type bookLine struct {
 	key      landfall.Key
 	account  bool // the account itself

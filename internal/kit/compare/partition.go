@@ -122,7 +122,6 @@ func (h *partitions) each(at int, see func(partitionRecord)) error {
 	}
 }
 
-// close closes the files, which deletes them.
 func (h *partitions) close() (err error) {
 	for i := range h.parts {
 		if file := h.parts[i].file; file != nil {

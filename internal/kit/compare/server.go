@@ -27,7 +27,6 @@ type serverAccount struct {
 // waits.
 var precedence = map[State]int{Missing: 0, Staged: 1, Failed: 2, Refused: 2, Skipped: 3, Same: 4}
 
-// merge adds what the server says.
 func (a *accountState) merge(what serverAccount) {
 	if what.OnlyDeviation {
 		a.deviation.Notes += what.Deviation.Notes

@@ -60,7 +60,6 @@ func (s *bookSink) finish() error {
 	return writeDurably(s.journal.path, book.TotalsName, book.FormatTotals(totals...))
 }
 
-// write adds a line to a file of the book.
 func (s *bookSink) write(kind book.Kind, line []byte) error {
 	file, err := s.journal.file(kind.Stem + ".ndjson")
 	if err != nil {

@@ -36,7 +36,6 @@ type columnDescription struct {
 	Constraints map[string]any `json:"constraints,omitempty"`
 }
 
-// describe writes the description of the tables.
 func describe(j *journal, l *layout, ending string) error {
 	whole := packageDescription{Name: "landfall-export", Profile: "data-package"}
 	for _, t := range l.tables {

@@ -194,7 +194,7 @@ func (e *exporter) checkpoint() error {
 	return e.journal.save()
 }
 
-// lastingError is an error of the files, which another attempt does not mend.
+// lastingError is an error of the files, which another attempt does not fix.
 type lastingError struct{ error }
 
 func (n lastingError) Unwrap() error { return n.error }

@@ -101,7 +101,6 @@ func (p *pseudonyms) field(dst []byte, name string, typ *rules.Type, from *jsonV
 	return p.unknown(dst, from)
 }
 
-// text returns the pseudonym of a text.
 func (p *pseudonyms) text(name string, typ *rules.Type, text string) string {
 	format := ""
 	if typ.Format != nil {

@@ -18,7 +18,6 @@ type cell struct {
 	number int64  // of an integer, boolean, amount (minor units), date (days since 1970) or datetime (microseconds since 1970)
 }
 
-// tableWriter writes rows.
 type tableWriter interface {
 	begin(*layout) error
 	row(*tableLayout, []cell) error
@@ -160,7 +159,6 @@ func (s *tableSink) member(in *tableLayout, to *fieldTarget, row []cell, path st
 	return s.out.row(s.layout.others, []cell{s.supplier, s.external, textCell(path), textCell(string(from.text))})
 }
 
-// listItem writes the row of an item.
 func (s *tableSink) listItem(in *listTarget, path string, number int, item *jsonValue) error {
 	row := make([]cell, len(in.table.columns))
 	row[0], row[1] = s.supplier, s.external

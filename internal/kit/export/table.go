@@ -163,7 +163,6 @@ func (b *builder) build() {
 	}
 }
 
-// object adds the fields of an object to a table.
 func (b *builder) object(in *tableLayout, parent *listTarget, prefix string, fields []rules.Field) *objectTarget {
 	o := &objectTarget{fields: map[string]*fieldTarget{}}
 	for i := range fields {

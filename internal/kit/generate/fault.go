@@ -220,7 +220,6 @@ func (o Options) faultless(index int, withDebit bool) *household {
 // maxDistance limits how far apart two accounts are that share something.
 const maxDistance = 100
 
-// lines returns the lines of an account.
 func (o Options) lines(h *household, kind string) Entry {
 	whose := envelope{o.Supplier, h.account.External}
 	noted := whose

@@ -194,7 +194,6 @@ func oldDay(day string) string {
 	return day[8:10] + "." + day[5:7] + "." + day[:4]
 }
 
-// formatCents formats an amount in cents.
 func formatCents(amount string) string {
 	text := strings.TrimLeft(strings.Replace(strings.TrimPrefix(amount, "-"), ".", "", 1), "0")
 	switch {
@@ -237,7 +236,6 @@ func yesNo(is bool) string {
 // initial is the first letter, used as a code.
 func initial(word string) string { return word[:min(1, len(word))] }
 
-// lookupCode finds a word in pairs of words and codes.
 func lookupCode(word string, pairs ...string) string {
 	if at := slices.Index(pairs, word); at >= 0 {
 		return pairs[at+1]

@@ -28,7 +28,6 @@ func (d *random) between(low, high int) int { return low + d.below(high-low+1) }
 // chance is true with the given percentage.
 func (d *random) chance(percent int) bool { return d.below(100) < percent }
 
-// share is true with a probability of 0 to 1.
 func (d *random) share(probability float64) bool {
 	// A float64 holds 53 bits exactly.
 	return float64(d.source.Uint64()>>11)/(1<<53) < probability

@@ -41,7 +41,6 @@ func openFailures(folder *os.Root, length int64) (*failures, error) {
 	return &failures{file: file, out: bufio.NewWriter(file), size: length}, nil
 }
 
-// add stores a failure.
 func (f *failures) add(one failure) error {
 	line, err := json.Marshal(one) //nolint:musttag // violations have the names of their fields, in a file only this package reads
 	if err != nil {
@@ -103,7 +102,6 @@ func (f *failures) each(from int64, see func(one failure, offset int64) error) e
 	return nil
 }
 
-// at reads the failure at an offset.
 func (f *failures) at(offset int64) (one failure, err error) {
 	line, err := bufio.NewReader(io.NewSectionReader(f.file, offset, f.size-offset)).ReadBytes('\n')
 	if err != nil {

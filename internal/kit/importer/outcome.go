@@ -13,7 +13,6 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// lineOutcome is the outcome of a line.
 type lineOutcome int
 
 const (

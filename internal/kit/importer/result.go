@@ -113,7 +113,6 @@ func (l failureIndex) put(one failure, offset int64) {
 	l.accounts[accountHash(one.Supplier, one.External)] = offset
 }
 
-// of finds the failure of a line.
 func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64, failed bool) {
 	if offset, failed = l.lines[lineRef{kind.Stem, file, line.Number}]; failed || kind != book.Accounts || len(l.accounts) == 0 {
 		return offset, failed

@@ -98,7 +98,6 @@ func (a unreachableError) Error() string {
 	return fmt.Sprintf("%s is unreachable (%v): check that the server runs and that --server is right", where, why)
 }
 
-// recordFailure stores a failure.
 func (m *Importer) recordFailure(one failure) error {
 	if err := m.journal.failures.add(one); err != nil {
 		return fmt.Errorf("cannot write the journal: %w", err)

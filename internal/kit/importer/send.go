@@ -52,7 +52,6 @@ func (m *Importer) countLines(files []book.File) (count int, err error) {
 	return count, nil
 }
 
-// fileSender sends one file.
 type fileSender struct {
 	*Importer
 	kind     book.Kind
@@ -68,7 +67,6 @@ type localError struct{ error }
 
 func (u localError) Unwrap() error { return u.error }
 
-// queuedLine is a line that was read.
 type queuedLine struct {
 	line               int
 	supplier, external string
@@ -169,7 +167,6 @@ func (s *fileSender) settleUnsent(one queuedLine) error {
 	return s.settle(one, outcomeUnsent, nil)
 }
 
-// settleAnswered settles a line with its answer.
 func (s *fileSender) settleAnswered(one queuedLine, answer client.Answer) error {
 	what, failed := outcomeOf(s.kind, answer)
 	// A supplier that accepts nothing needs no run.

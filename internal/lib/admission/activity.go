@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	// recentActivity is how long after a call another one is expected.
-	recentActivity = limits.BulkActivity
 	// idleActivity is how long after the last call the machine counts as idle. The
 	// next call may then wait ten milliseconds longer.
 	idleActivity = limits.BulkIdleMachine
@@ -23,7 +21,7 @@ type Activity struct{ last atomic.Int64 } // in microseconds
 func (a *Activity) Record(at time.Time) { a.last.Store(at.UnixMicro()) }
 
 // Recent reports whether calls have arrived recently.
-func (a *Activity) Recent() bool { return a.quiet() < recentActivity }
+func (a *Activity) Recent() bool { return a.quiet() < limits.BulkActivity }
 
 // Idle reports whether no call has arrived for a long time.
 func (a *Activity) Idle() bool { return a.quiet() > idleActivity }

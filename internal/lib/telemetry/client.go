@@ -18,15 +18,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// Limits of one export. The SDK limits the whole export with its context as well.
-const (
-	requestTimeout = limits.TelemetryRequest
-	firstRetry     = limits.TelemetryFirstRetry
-	maxRetry       = limits.TelemetryMaxRetry
-	retryLimit     = limits.TelemetryGiveUp // for all attempts together
-	maxReply       = limits.TelemetryReply
-)
-
 // exportClient posts OTLP/HTTP requests in the JSON encoding. The official exporters use
 // protobuf and link gRPC, which takes a sixth of the time to build this program.
 type exportClient struct {
@@ -36,14 +27,14 @@ type exportClient struct {
 
 func newClient(headers map[string]string) *exportClient {
 	return &exportClient{headers: headers, http: &http.Client{
-		Timeout: requestTimeout,
+		Timeout: limits.TelemetryRequest,
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: requestTimeout, KeepAlive: limits.OutboundKeepAlive}).DialContext,
+			DialContext:         (&net.Dialer{Timeout: limits.TelemetryRequest, KeepAlive: limits.OutboundKeepAlive}).DialContext,
 			ForceAttemptHTTP2:   true,
 			MaxIdleConnsPerHost: 2,
 			IdleConnTimeout:     limits.OutboundIdle,
-			TLSHandshakeTimeout: requestTimeout,
+			TLSHandshakeTimeout: limits.TelemetryRequest,
 		},
 	}}
 }
@@ -62,8 +53,8 @@ func (c *exportClient) post(ctx context.Context, target string, payload any) err
 	if err != nil {
 		return err
 	}
-	deadline := time.Now().Add(retryLimit)
-	for pause := firstRetry; ; pause = min(2*pause, maxRetry) {
+	deadline := time.Now().Add(limits.TelemetryGiveUp)
+	for pause := limits.TelemetryFirstRetry; ; pause = min(2*pause, limits.TelemetryMaxRetry) {
 		err := c.send(ctx, target, body)
 		var retry *retryError
 		if !errors.As(err, &retry) {
@@ -113,7 +104,7 @@ func (c *exportClient) send(ctx context.Context, target string, body []byte) err
 		return err
 	}
 	defer func() { _ = response.Body.Close() }() // it was only read
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, limits.TelemetryReply))
 	if err != nil {
 		return err
 	}

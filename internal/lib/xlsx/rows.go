@@ -54,7 +54,6 @@ func (r *Rows) Next() (number int, cells []Cell, err error) {
 	}
 }
 
-// row reads the cells of a row.
 func (r *Rows) row(element xml.StartElement) (number int, cells []Cell, err error) {
 	r.cells = r.cells[:0]
 	number = r.number + 1
@@ -109,7 +108,6 @@ func columnOf(name string) (column int) {
 	return column - 1
 }
 
-// cell reads one cell.
 func (r *Rows) cell(element xml.StartElement) (cell Cell, err error) {
 	var value strings.Builder
 	inValue, formula, stored := false, false, false

@@ -125,7 +125,6 @@ func (w *Workbook) First() string {
 	return w.sheets[max(0, slices.IndexFunc(w.sheets, func(one sheet) bool { return !one.hidden }))].name
 }
 
-// partReader reads the tokens of one part.
 type partReader struct {
 	*xml.Decoder
 	source *tokenLimit

@@ -81,8 +81,6 @@ const (
 	// maxReplySize is how much of a response is read. The connection can be reused
 	// only after it was read.
 	maxReplySize = limits.WebhookReply
-	// maxRetryAfter limits how long a receiver can delay the next attempt.
-	maxRetryAfter = limits.WebhookMaxRetry
 )
 
 // Message is a request to a receiver.
@@ -139,7 +137,7 @@ func (c *Client) send(ctx context.Context, message *Message) Outcome {
 	defer response.Body.Close()
 	reply, _ := io.ReadAll(io.LimitReader(response.Body, maxReplySize)) // the status matters most
 	outcome := Outcome{
-		Status: response.StatusCode, Reply: reply, RetryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), maxRetryAfter),
+		Status: response.StatusCode, Reply: reply, RetryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), limits.WebhookMaxRetry),
 	}
 	switch {
 	case outcome.Arrived():

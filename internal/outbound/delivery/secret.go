@@ -77,7 +77,6 @@ func fingerprint(key string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// derive returns the bytes of a secret.
 func (k Keys) derive(secret landfall.WebhookSecret) ([]byte, error) {
 	keys := k.list()
 	for _, key := range keys {

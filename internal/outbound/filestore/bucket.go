@@ -28,9 +28,6 @@ type bucket struct {
 // maxKeyLength is S3's limit on a key, in bytes.
 const maxKeyLength = 1024
 
-// seenValid is how long a bucket is assumed to exist after a check.
-const seenValid = limits.BucketCheck
-
 // openBucket parses s3://bucket?endpoint=…&region=…&credentials=….
 func openBucket(target *url.URL) (backend, error) {
 	if target.Host == "" || target.Path != "" && target.Path != "/" {
@@ -119,7 +116,7 @@ func (b *bucket) check(ctx context.Context, root, path string) error {
 // bucket that we may not read exists.
 func (b *bucket) checkBucket(ctx context.Context) error {
 	now := time.Now().Unix()
-	if now-b.seenAt.Load() < int64(seenValid/time.Second) {
+	if now-b.seenAt.Load() < int64(limits.BucketCheck/time.Second) {
 		return errMissing
 	}
 	exists, err := b.client.BucketExists(ctx, b.name)

@@ -89,7 +89,6 @@ func OpenLocations(address string) (*Store, error) {
 	return store, nil
 }
 
-// parse parses the URL of a store.
 func parse(address string) (*url.URL, error) {
 	target, err := url.Parse(address)
 	if err != nil || target.User != nil || target.Fragment != "" {

@@ -17,7 +17,7 @@ func (s *Sender) send(ctx context.Context, mail landfall.OutgoingMail) {
 	// be sent twice.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.attemptTimeout())
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(limits.MailShutdown, cancel) })
 	defer stop()
 	result := s.attempt(limited, mail)
 	result.ID, result.Token = mail.ID, mail.Token
@@ -105,7 +105,7 @@ func (s *Sender) serverFailed(failure *SMTPError) landfall.MailResult {
 // settle records the result. No other replica sends the mail until then. If the
 // result cannot be recorded, the lease ends and the mail is sent again.
 func (s *Sender) settle(ctx context.Context, mail landfall.OutgoingMail, result landfall.MailResult) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.MailRecord)
 	defer cancel()
 	pause := limits.RecordRetry
 	for {

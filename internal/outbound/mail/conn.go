@@ -16,7 +16,6 @@ import (
 
 // Limits on what a server may send.
 const (
-	maxLineLength = limits.MailReplyLine // RFC 5321 allows 512
 	maxReplyLines = 100
 )
 
@@ -29,7 +28,7 @@ type smtpConn struct {
 // newConn uses a buffer of the longest line, so that a longer one fails instead of
 // being assembled.
 func newConn(conn net.Conn) *smtpConn {
-	return &smtpConn{conn, bufio.NewReaderSize(conn, maxLineLength)}
+	return &smtpConn{conn, bufio.NewReaderSize(conn, limits.MailReplyLine)}
 }
 
 // reply is a reply of the server.

@@ -7,11 +7,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-const (
-	firstPause = limits.MailServerRetry
-	maxPause   = limits.MailServerMaxRetry
-)
-
 // serverHealth tracks whether the mail server works. While it does not, growing
 // pauses lie between attempts, and each attempt is a single mail.
 type serverHealth struct {
@@ -46,7 +41,7 @@ func (h *serverHealth) failed() (pause time.Duration, first bool) {
 	defer h.mu.Unlock()
 	first = h.pause == 0
 	if now := time.Now(); first || !now.Before(h.until) {
-		h.pause = min(max(2*h.pause, firstPause), maxPause)
+		h.pause = min(max(2*h.pause, limits.MailServerRetry), limits.MailServerMaxRetry)
 		h.until = now.Add(h.pause)
 	}
 	return time.Until(h.until), first

@@ -17,16 +17,6 @@ import (
 	"landfall/internal/lib/worker"
 )
 
-// Intervals and limits that do not depend on the settings.
-const (
-	shutdownGrace    = limits.MailShutdown      // for a mail that is being sent when the program stops
-	settleLimit      = limits.MailRecord        // for recording a result while the database is unavailable
-	pollInterval     = limits.MailPoll          // between checks for mails that are due
-	countInterval    = limits.MailCount         // between counts of waiting mails
-	announceInterval = limits.MailAnnounce      // between records that this server sends mail
-	announceValid    = limits.MailAnnounceValid // how long such a record is valid
-)
-
 // retries says when a deferred mail is tried again. Greylisting lasts some minutes,
 // a full mailbox may last days.
 var retries = worker.Schedule{First: limits.MailFirstRetry, Longest: limits.MailMaxRetry, GiveUp: limits.MailGiveUp}
@@ -99,7 +89,7 @@ func NewSender(options SenderOptions) *Sender {
 	s := &Sender{SenderOptions: options, sending: map[string]int{}}
 	s.sessions.connect = options.Client.Connect
 	s.pool = &worker.Pool[landfall.OutgoingMail]{
-		Name: "mail", Concurrency: options.Concurrent, PollInterval: pollInterval, Claim: s.claim, Do: s.send, Log: options.Log,
+		Name: "mail", Concurrency: options.Concurrent, PollInterval: limits.MailPoll, Claim: s.claim, Do: s.send, Log: options.Log,
 	}
 	return s
 }
@@ -124,7 +114,7 @@ func (s *Sender) announce(ctx context.Context) {
 			s.Log.Warn("cannot record that this server sends mail", "error", err)
 		}
 		select {
-		case <-time.After(announceInterval):
+		case <-time.After(limits.MailAnnounce):
 		case <-ctx.Done():
 			return
 		}
@@ -133,7 +123,7 @@ func (s *Sender) announce(ctx context.Context) {
 
 // Announce records that this server sends mail.
 func Announce(ctx context.Context, store landfall.Transactor) error {
-	return store.Update(ctx, func(tx landfall.Tx) error { return tx.AnnounceMailSender(ctx, announceValid) })
+	return store.Update(ctx, func(tx landfall.Tx) error { return tx.AnnounceMailSender(ctx, limits.MailAnnounceValid) })
 }
 
 // claim takes mails to send, or none while the mail server is in a pause.
@@ -181,7 +171,7 @@ func (s *Sender) release(mail landfall.OutgoingMail) {
 func (s *Sender) countWaiting(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.countedAt) < countInterval {
+	if time.Since(s.countedAt) < limits.MailCount {
 		return
 	}
 	s.countedAt = time.Now()

@@ -28,13 +28,10 @@ type Session struct {
 // Usable reports whether the session can send another message.
 func (s *Session) Usable() bool { return !s.closed }
 
-// quitTimeout limits the wait for the reply to QUIT.
-const quitTimeout = limits.MailQuit
-
 // Close sends QUIT and closes the connection.
 func (s *Session) Close() {
 	if !s.closed {
-		_ = s.conn.SetDeadline(time.Now().Add(quitTimeout))
+		_ = s.conn.SetDeadline(time.Now().Add(limits.MailQuit))
 		if _, err := s.conn.Write([]byte("QUIT\r\n")); err == nil {
 			_, _ = s.conn.readReply() // the reply does not matter
 		}

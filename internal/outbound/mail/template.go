@@ -17,9 +17,7 @@ import (
 
 // Operators write templates, but a mistake in one must not exhaust memory.
 const (
-	maxTemplateSize  = limits.MailTemplate // bytes of a file
-	maxBodySize      = limits.MailBody     // bytes of an executed template
-	maxSubjectLength = 200                 // characters
+	maxSubjectLength = 200 // characters
 )
 
 // mailTemplate is a message in one language.
@@ -30,7 +28,6 @@ type mailTemplate struct {
 	html     *html.Template
 }
 
-// templateFiles are the files of a template.
 var templateFiles = []string{"subject.txt", "body.txt", "body.html"}
 
 // parseTemplate parses a template and executes it with and without a customer's
@@ -46,8 +43,8 @@ func parseTemplate(language string, files map[string]string) (*mailTemplate, err
 		if !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
 			return nil, fmt.Errorf("%s is not UTF-8 text", name)
 		}
-		if len(source) > maxTemplateSize {
-			return nil, fmt.Errorf("%s is longer than %d bytes", name, maxTemplateSize)
+		if len(source) > limits.MailTemplate {
+			return nil, fmt.Errorf("%s is longer than %d bytes", name, limits.MailTemplate)
 		}
 		// The HTML is parsed as plain text first: the check needs only the structure,
 		// which is the same in both.
@@ -121,13 +118,13 @@ func (t *mailTemplate) execute(fields Fields) (rendered, error) {
 	return rendered{line, plain.String(), rich.String()}, nil
 }
 
-// limitedBuffer fails once it holds maxBodySize bytes, which stops a template whose
+// limitedBuffer fails once it holds limits.MailBody bytes, which stops a template whose
 // output grows without bound.
 type limitedBuffer struct{ bytes.Buffer }
 
 func (b *limitedBuffer) Write(data []byte) (int, error) {
-	if b.Len()+len(data) > maxBodySize {
-		return 0, fmt.Errorf("the result is longer than %d bytes", maxBodySize)
+	if b.Len()+len(data) > limits.MailBody {
+		return 0, fmt.Errorf("the result is longer than %d bytes", limits.MailBody)
 	}
 	return b.Buffer.Write(data)
 }

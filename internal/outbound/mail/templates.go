@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"landfall/internal/lib/limits"
 )
 
 //go:embed builtin
@@ -168,7 +170,7 @@ func readFile(tree fs.FS, name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	content, err := io.ReadAll(io.LimitReader(file, maxTemplateSize+1))
+	content, err := io.ReadAll(io.LimitReader(file, limits.MailTemplate+1))
 	return string(content), err
 }
 

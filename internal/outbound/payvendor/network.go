@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/guard"
 )
 
@@ -11,5 +12,5 @@ import (
 // the operator allowed for it.
 func (v *Verifier) httpClient(allowed []netip.Prefix) *http.Client {
 	gate := &guard.Dialer{Allowed: allowed, Lookup: v.resolve, Dial: v.dial}
-	return &http.Client{Transport: &checkedTransport{next: gate.Transport(maxConcurrent, v.roots)}}
+	return &http.Client{Transport: &checkedTransport{next: gate.Transport(limits.VendorRequests, v.roots)}}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // TestInvalidReferencesDoNotCountAsVendorFailures guards against a
@@ -116,10 +117,10 @@ func TestSlowVendorLeavesSlotsForOtherOrganisations(t *testing.T) {
 			}
 		}
 		crowd.Wait()
-		if most := fake.most.Load(); most > maxPerOrganisation+1 {
+		if most := fake.most.Load(); most > limits.VendorRequestsEach+1 {
 			t.Errorf("%d questions were under way at once", most)
 		}
-		if busy.Load() != 200-maxPerOrganisation {
+		if busy.Load() != 200-limits.VendorRequestsEach {
 			t.Errorf("%d of 200 were refused", busy.Load())
 		}
 		// Not being admitted is not a failure of the vendor.
@@ -136,7 +137,7 @@ func TestCallersWhoLeaveReleaseTheirSlots(t *testing.T) {
 		verifier, vendor, _ := slowVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
 		ctx, leave := context.WithCancel(t.Context())
 		var crowd sync.WaitGroup
-		for range maxPerOrganisation + maxQueued {
+		for range limits.VendorRequestsEach + limits.VendorRequestsWaiting {
 			crowd.Go(func() { verifier.Verify(ctx, "Acme", vendor, oddInstruction) })
 		}
 		synctest.Wait()

@@ -129,7 +129,6 @@ func (v stripeVendor) lookup(ctx context.Context, reference string) (result, err
 	return result{}, errNotFound // not the id of a payment method or a mandate
 }
 
-// get fetches an object.
 func (v stripeVendor) get(ctx context.Context, path string, object any) error {
 	body, err := v.api.fetch(ctx, path)
 	if err != nil {
@@ -141,7 +140,6 @@ func (v stripeVendor) get(ctx context.Context, path string, object any) error {
 	return nil
 }
 
-// checkStripe checks the kind and the id of an object.
 func checkStripe(reference, kind, id, object string) error {
 	if object != kind {
 		return badReply("it is an object of another kind")

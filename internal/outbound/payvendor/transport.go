@@ -9,12 +9,6 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// maxReplySize is far more than any instruction needs, in bytes.
-const maxReplySize = limits.VendorReply
-
-// maxRetryAfter limits the Retry-After of a vendor.
-const maxRetryAfter = limits.VendorMaxRetryAfter
-
 // checkedTransport accepts only successful replies with one well-formed JSON value of
 // limited size. Everything else becomes an error. Redirects are errors too: following
 // one would send our credentials to another server.
@@ -27,18 +21,18 @@ func (c *checkedTransport) RoundTrip(request *http.Request) (*http.Response, err
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxReplySize+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, limits.VendorReply+1))
 	if err != nil {
 		return nil, err
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return nil, &statusError{
 			status:     response.StatusCode,
-			retryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), maxRetryAfter),
+			retryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), limits.VendorMaxRetryAfter),
 			body:       body,
 		}
 	}
-	if len(body) > maxReplySize {
+	if len(body) > limits.VendorReply {
 		return nil, badReply("it is too large")
 	}
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {

@@ -24,14 +24,6 @@ type result struct {
 	details landfall.InstructionDetails
 }
 
-// Limits on concurrent requests to one vendor, of all organisations and of one. One
-// organisation alone cannot reach the first limit.
-const (
-	maxConcurrent      = limits.VendorRequests
-	maxPerOrganisation = limits.VendorRequestsEach
-	maxQueued          = limits.VendorRequestsWaiting // waiting requests of one organisation
-)
-
 // vendorClient talks to one vendor. Organisations share its adapter and connections.
 // Everything that one organisation could break for the others is in its orgClient.
 type vendorClient struct {
@@ -54,12 +46,11 @@ func newVendorClient(vendor landfall.Vendor, options Options, client *http.Clien
 		vendor: vendor, options: options, client: client, adapter: adapter,
 		organisations: map[string]*orgClient{},
 		requests: admission.NewLimiter(admission.Limits{
-			Capacity: maxConcurrent, Share: maxPerOrganisation, Wait: options.TimeLimit / 4, TenantWaiting: maxQueued, Refusal: errBusy,
+			Capacity: limits.VendorRequests, Share: limits.VendorRequestsEach, Wait: options.TimeLimit / 4, TenantWaiting: limits.VendorRequestsWaiting, Refusal: errBusy,
 		}),
 	}
 }
 
-// forOrganisation returns the client of an organisation.
 func (c *vendorClient) forOrganisation(organisation string) *orgClient {
 	c.mu.Lock()
 	defer c.mu.Unlock()

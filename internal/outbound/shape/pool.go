@@ -133,7 +133,6 @@ func (p *Pool) Close() {
 	}
 }
 
-// child is a process with one program.
 type child struct {
 	program string
 	process *exec.Cmd

@@ -118,7 +118,6 @@ func address(target *landfall.Target, number, list string) string {
 	return text
 }
 
-// exchange sends a message and reads the answer.
 func (s *Sender) exchange(ctx context.Context, target *landfall.Target, message *delivery.Message) Answer {
 	message.ContentType, message.Agent, message.Idempotent = "application/json", "Landfall-Target/1", true
 	message.Secrets = target.Secrets

@@ -26,7 +26,7 @@ type ServerOptions struct {
 	Folder      *os.Root
 	Secret      []byte // nil: signatures are not checked
 	Slow        time.Duration
-	RefuseEvery int // refuses one account in so many, by its number; 0: none
+	RefuseEvery int // refuses one of every N accounts, by its number; 0: none
 	FailEvery   int // answers every so many requests with 503; 0: none
 	Pending     bool
 }

@@ -113,9 +113,6 @@ func (w *Dispatcher) claim(ctx context.Context, limit int) ([]landfall.WebhookCl
 	return claims, nil
 }
 
-// recordTimeout limits recording the result of a round.
-const recordTimeout = limits.WebhookRecord
-
 // serve delivers to one webhook, round after round, until nothing is left or its time
 // slice ends.
 func (w *Dispatcher) serve(ctx context.Context, claim landfall.WebhookClaim) {
@@ -142,7 +139,7 @@ func (w *Dispatcher) serve(ctx context.Context, claim landfall.WebhookClaim) {
 
 // record records the result of a round, also during a shutdown.
 func (w *Dispatcher) record(ctx context.Context, claim landfall.WebhookClaim, read *landfall.WebhookRound, result landfall.RoundResult) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.WebhookRecord)
 	defer cancel()
 	if err := w.store.SaveRound(ctx, claim, result); err != nil {
 		// Delivered events will be sent again, which receivers must expect.

@@ -70,10 +70,10 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 // one event. Only later events of the same account may wait for it.
 func TestRefusedEventBlocksOnlyItsAccount(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
-		var mended atomic.Bool
+		var fixed atomic.Bool
 		var refused atomic.Int64
 		r := receive(t, func(account string, number, _ int) (int, bool) {
-			if account == "acc0" && number == 0 && !mended.Load() {
+			if account == "acc0" && number == 0 && !fixed.Load() {
 				refused.Add(1)
 				return 400, false
 			}
@@ -92,7 +92,7 @@ func TestRefusedEventBlocksOnlyItsAccount(t *testing.T) {
 		defer stop()
 		waitUntil(t, "it is given up and those behind it go on", func() bool { return r.arrived() == 39 })
 		waitUntil(t, "it is counted", func() bool { return webhooks.Counts().Dead == 1 })
-		mended.Store(true)
+		fixed.Store(true)
 		e.update(func(ctx context.Context, tx landfall.Tx) error {
 			dead, count, err := tx.Deliveries(ctx, "picky", landfall.DeliveryDead, 10)
 			if count != 1 || len(dead) != 1 || dead[0].Status != 400 || dead[0].Attempts < 3 {

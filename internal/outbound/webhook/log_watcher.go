@@ -17,18 +17,12 @@ type EventSource interface {
 }
 
 const (
-	// watchInterval is the interval between polls while there are watches.
-	watchInterval = limits.EventPoll
-	// requestInterval is the interval while CompleteUpTo is waiting.
-	requestInterval = limits.EventRequestPoll
 	// writerLimit is how long CompleteUpTo waits for open transactions. After that it
 	// returns what is complete without them.
 	writerLimit = limits.EventWriters
 	// maxScanned is how many new events are checked for their suppliers. When there are
 	// more, all watches are notified.
 	maxScanned = 50_000
-	// pollTimeout limits one poll.
-	pollTimeout = limits.EventRead
 )
 
 // LogWatcher polls how far the event log is complete, once for all users in
@@ -160,7 +154,7 @@ func (t *LogWatcher) run() {
 }
 
 func (t *LogWatcher) poll(before landfall.Watermark) (landfall.Watermark, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), pollTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), limits.EventRead)
 	defer cancel()
 	return t.log.Watermark(ctx, before)
 }
@@ -197,7 +191,7 @@ func (t *LogWatcher) notify(complete int64) {
 	}
 	var suppliers map[string]bool // nil: all
 	if complete-before <= maxScanned {
-		ctx, cancel := context.WithTimeout(context.Background(), pollTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), limits.EventRead)
 		defer cancel()
 		var found []string
 		err := t.log.View(ctx, func(view landfall.View) (err error) {
@@ -223,9 +217,9 @@ func (t *LogWatcher) notify(complete int64) {
 // wait waits for the next poll or for a request.
 func (t *LogWatcher) wait() {
 	t.mu.Lock()
-	pause := watchInterval
+	pause := limits.EventPoll
 	if len(t.pending) > 0 {
-		pause = requestInterval
+		pause = limits.EventRequestPoll
 	}
 	t.mu.Unlock()
 	timer := time.NewTimer(pause)

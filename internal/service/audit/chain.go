@@ -14,14 +14,10 @@ import (
 )
 
 const (
-	// chainInterval is how often entries are chained while a server runs.
-	chainInterval = limits.AuditChain
 	// chainSoonTimeout is how long ChainSoon waits; longer than the transactions that
 	// may be in its way usually take.
 	chainSoonTimeout  = limits.AuditChainWait
 	chainSoonInterval = limits.AuditChainPoll
-	// roundTimeout limits one round of a Chainer.
-	roundTimeout = limits.AuditRound
 )
 
 // ChainSoon chains entries that were just written. If it fails, a server or the
@@ -111,11 +107,11 @@ func (n *Chainer) Run(ctx context.Context) {
 	next := time.Now().Add(n.options.Every)
 	for ended, well := false, true; !ended; {
 		select {
-		case <-time.After(chainInterval):
+		case <-time.After(limits.AuditChain):
 		case <-ctx.Done():
 			ended = true
 		}
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.AuditRound)
 		after, chained, err := chainAll(work, n.store, mark)
 		mark = after
 		n.chained.Add(int64(chained))
@@ -160,7 +156,7 @@ func (n *Chainer) compare(ctx context.Context) {
 	if err != nil {
 		n.options.Log.Warn("cannot read the last audit checkpoint", "error", err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.AuditRound)
 	defer cancel()
 	chain, chainErr := n.chain(ctx)
 	if err != nil || chainErr != nil || last == nil {

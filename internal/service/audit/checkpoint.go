@@ -106,7 +106,6 @@ func NewKey(random io.Reader) (private, public []byte, err error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: outer}), nil
 }
 
-// errNoKey says how to create a key.
 var errNoKey = errors.New("want an Ed25519 key in PEM, as made by: landfall audit key FILE")
 
 // ReadKey reads a private key.

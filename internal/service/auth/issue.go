@@ -15,7 +15,6 @@ import (
 // still finds them, and in batches, so that no caller waits for thousands of
 // deletes.
 const (
-	sweepGrace = limits.TokenGrace
 	sweepBatch = 5000
 )
 
@@ -169,7 +168,7 @@ func (i *Issuer) refuse(source, keyID string, now time.Time) error {
 // Sweep deletes ended tokens and families, and returns how many. Spent refresh
 // tokens stay until their end, so that reuse is detected.
 func (i *Issuer) Sweep(ctx context.Context) (int, error) {
-	before, dropped := i.options.Clock().Add(-sweepGrace), 0
+	before, dropped := i.options.Clock().Add(-limits.TokenGrace), 0
 	for _, drop := range []func(landfall.Tx) (int, error){
 		func(tx landfall.Tx) (int, error) { return tx.DropExpiredTokens(ctx, before, sweepBatch) },
 		func(tx landfall.Tx) (int, error) { return tx.DropEndedFamilies(ctx, before, sweepBatch) },

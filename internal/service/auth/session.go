@@ -33,7 +33,6 @@ type Sessions struct {
 	setUp     atomic.Bool // there is an operator
 }
 
-// cachedSession is a session with its operator.
 type cachedSession struct {
 	session  landfall.Session
 	operator landfall.Operator

@@ -13,13 +13,6 @@ import (
 	"landfall/internal/service/ledger"
 )
 
-// releaseTimeout limits the release of a claim, which is tried even when the
-// caller has gone. If it fails, the process is free when the lease ends.
-const (
-	releaseTimeout = limits.ReleaseClaim
-	releaseRetry   = limits.RecordRetry
-)
-
 // Attempt is one try to create one account, holding its claim.
 type Attempt struct {
 	Claim    landfall.Claim
@@ -209,7 +202,7 @@ func (a *Attempt) release(ctx context.Context, reason error) error {
 		errors.Is(reason, landfall.ErrFenced) || errors.Is(reason, landfall.ErrUnknownOutcome) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.ReleaseClaim)
 	defer cancel()
 	failed := a.Failed(reason)
 	for {
@@ -220,7 +213,7 @@ func (a *Attempt) release(ctx context.Context, reason error) error {
 			return err
 		}
 		select {
-		case <-time.After(releaseRetry):
+		case <-time.After(limits.RecordRetry):
 		case <-ctx.Done():
 			return err
 		}

@@ -98,7 +98,6 @@ func (s *Service) postInstruction(
 // errOnAnother ends a posting whose instruction another account has.
 var errOnAnother = landfall.Refuse(landfall.CodeValidationFailed, contract.Meaning(contract.CodeInstructionElsewhere))
 
-// refuseInstruction refuses an instruction that exists with other values.
 func refuseInstruction(prefix string, differences []string) error {
 	const detail = "The account has this payment instruction with another value here."
 	refusal := landfall.Refuse(landfall.CodeInstructionExists, "The account has this payment instruction with other values.")

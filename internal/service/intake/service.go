@@ -14,9 +14,6 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// defaultLease is how long a killed attempt blocks others.
-const defaultLease = limits.ClaimLease
-
 // Options configures a Service.
 type Options struct {
 	// Now decides what "today" means to the rules; everything that orders or
@@ -73,7 +70,7 @@ func New(store Store, options Options) *Service {
 		options.Now = time.Now
 	}
 	if options.Lease <= 0 {
-		options.Lease = defaultLease
+		options.Lease = limits.ClaimLease
 	}
 	if options.Watcher == nil {
 		options.Watcher = webhook.NewLogWatcher(store)

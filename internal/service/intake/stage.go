@@ -31,7 +31,6 @@ func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte
 	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
-// preparedStaging is an account that is ready to be staged.
 type preparedStaging struct {
 	key      landfall.Key // empty when a refusal is not about the account
 	staging  landfall.Staging

@@ -58,7 +58,6 @@ type stageBatch struct {
 	again    []*StageItem // accounts that occurred before in the same call
 }
 
-// readAll reads the items and prepares their stagings.
 func (s *Service) readAll(ctx context.Context, handed []StageItem, turn landfall.Turn) stageBatch {
 	sent := stageBatch{
 		read: make([]preparedStaging, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),

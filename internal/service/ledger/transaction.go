@@ -102,7 +102,6 @@ func checkDuplicates(transactions []landfall.Transaction) error {
 	return nil
 }
 
-// outsidePeriod refuses a date outside the open period.
 func outsidePeriod(index int) error {
 	return &RefusedError{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
@@ -113,7 +112,6 @@ func outsidePeriod(index int) error {
 // maxBalance keeps balances far from the overflow of 64 bits.
 const maxBalance = money.MaxSum
 
-// balanceTooLarge refuses a balance that is too large.
 func balanceTooLarge(index int) error {
 	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",

@@ -82,7 +82,6 @@ func (o *Operator) permitView(doing string) error {
 	return o.Permit(landfall.MayInspect, "")
 }
 
-// guardedStore is a store for one person.
 type guardedStore struct {
 	Store
 	person *landfall.Operator
@@ -229,7 +228,6 @@ func readable[T any](person *landfall.Operator, all []T, err error, supplier fun
 	return slices.DeleteFunc(all, func(one T) bool { return !person.May(landfall.MayRead, supplier(one)) }), err
 }
 
-// readableOf is readable for maps by supplier.
 func readableOf[T any](person *landfall.Operator, all map[string]T, err error) (map[string]T, error) {
 	maps.DeleteFunc(all, func(supplier string, _ T) bool { return !person.May(landfall.MayRead, supplier) })
 	return all, err

@@ -13,9 +13,6 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// invitationLife is how long a link to choose a password is valid.
-const invitationLife = limits.Invitation
-
 // AllOperators is the word for every operator, and nobody's name.
 const AllOperators = "all"
 
@@ -35,7 +32,7 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 		role = ""
 	}
 	secret, hash := auth.NewInvitation()
-	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC(), InvitedBy: o.actor}
+	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(limits.Invitation).UTC(), InvitedBy: o.actor}
 	err := o.change(ctx, "operator.create", name, func(tx landfall.Tx) (string, error) {
 		return "role=" + string(role), replaceError(tx.CreateOperator(ctx, made), landfall.ErrExists,
 			nameTaken("There is already an operator %q. Create a new link with: operator reset %s", name, name))
@@ -129,7 +126,7 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 		if operator.Password == "" && !operator.Invited() && operator.InvitedBy != "" && operator.InvitedBy != by {
 			by = operator.InvitedBy + " " + by
 		}
-		operator.Invitation, operator.InvitationEndsAt, operator.InvitedBy = hash, o.clock().Add(invitationLife).UTC(), by
+		operator.Invitation, operator.InvitationEndsAt, operator.InvitedBy = hash, o.clock().Add(limits.Invitation).UTC(), by
 		detail, err := o.clearSignIn(ctx, tx, operator)
 		return detail + ", new link", err
 	})

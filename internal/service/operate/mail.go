@@ -14,7 +14,7 @@ import (
 )
 
 // checkMailSender refuses to switch customer mails on when no server sends them:
-// customers would wait in vain, and the operator would not know. It accepts the
+// customers would get no mail, and the operator would not know. It accepts the
 // change if this command is configured with a mail server, or if a server
 // recorded in the database that it sends mails.
 func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {

@@ -143,7 +143,6 @@ func sameCode(names []string) string {
 	return ""
 }
 
-// packText returns the text of a stored pack.
 func packText(ctx context.Context, view landfall.View, name string) ([]byte, error) {
 	code, version, err := pack.SplitName(name)
 	if err != nil {

@@ -222,7 +222,7 @@ func (o *Operator) completeCustody(ctx context.Context, view landfall.View, code
 // from the stored sums.
 func (o *Operator) recount(ctx context.Context, code string) (counted landfall.Reconciliation, err error) {
 	err = o.view(ctx, "sign off", func(view landfall.View) error {
-		anew, err := view.Recount(ctx, code)
+		fresh, err := view.Recount(ctx, code)
 		if err != nil {
 			return supplierError(ctx, view, code, err)
 		}
@@ -230,7 +230,7 @@ func (o *Operator) recount(ctx context.Context, code string) (counted landfall.R
 		if err != nil {
 			return err
 		}
-		if wrong := kept.Differences(&anew); len(wrong) > 0 {
+		if wrong := kept.Differences(&fresh); len(wrong) > 0 {
 			return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("The stored sums of supplier %s do not match its rows: "+
 				"%s (%d differences). Nothing can be signed; 'landfall verify' shows details.", code, wrong[0], len(wrong)))
 		}
@@ -239,7 +239,7 @@ func (o *Operator) recount(ctx context.Context, code string) (counted landfall.R
 			return landfall.Refuse(landfall.CodeNoControlTotals, fmt.Sprintf(
 				"Nothing can be signed: supplier %s has no control totals. Set them first.", code))
 		}
-		counted = landfall.Reconcile(code, &anew, &totals)
+		counted = landfall.Reconcile(code, &fresh, &totals)
 		return err
 	})
 	return counted, err

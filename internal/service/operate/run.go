@@ -93,7 +93,6 @@ func (o *Operator) CancelRun(ctx context.Context, id string) (landfall.Run, erro
 	return o.changeRun(ctx, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error { return run.RequestCancel() })
 }
 
-// changeRun changes a run.
 func (o *Operator) changeRun(ctx context.Context, action, id string, how func(landfall.Tx, *landfall.Run) error) (run landfall.Run, err error) {
 	err = o.change(ctx, action, id, func(tx landfall.Tx) (string, error) {
 		if run, err = tx.Run(ctx, id); err != nil {

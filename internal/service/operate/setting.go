@@ -144,7 +144,7 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("concurrency_limit", rules.CodeOutOfRange,
 			"The concurrency limit must be 0 (none) or more, not %d.", s.ConcurrencyLimit)
 	}
-	if s.UndoWindow < 0 || s.UndoWindow > maxUndoWindow {
+	if s.UndoWindow < 0 || s.UndoWindow > limits.MaxUndoWindow {
 		return invalid("undo_window", rules.CodeOutOfRange,
 			"The undo window must be between 0 (no undo) and 3650d, not %s.", s.UndoWindow)
 	}
@@ -152,16 +152,13 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("mail_delay", rules.CodeOutOfRange, "The delay of e-mails must be between 0 and %s, not %s.", limits.LongestMailDelay, s.MailDelay)
 	}
 	for _, kept := range retentionSettings(s.Retention) {
-		if kept.length < 0 || kept.length > maxUndoWindow || kept.length > 0 && kept.length < minRetention {
+		if kept.length < 0 || kept.length > limits.MaxUndoWindow || kept.length > 0 && kept.length < limits.MinRetention {
 			return invalid(kept.setting, rules.CodeOutOfRange,
 				"%s can be kept for 1h to 3650d, or forever (0), not for %s.", kept.what, kept.length)
 		}
 	}
 	return nil
 }
-
-// minRetention is the shortest retention. Anything shorter is a typing error.
-const minRetention = limits.MinRetention
 
 // retentionSetting is one of a supplier's retention periods.
 type retentionSetting struct {
@@ -180,9 +177,6 @@ func retentionSettings(retention landfall.Retention) []retentionSetting {
 		{"keep_runs", "The accounts of runs", retention.Runs},
 	}
 }
-
-// maxUndoWindow is ten years. Anything longer is a typing error.
-const maxUndoWindow = limits.MaxUndoWindow
 
 // severities are the ones an operator can set for a rule. All other rules use
 // the defaults of the rule book.

@@ -70,7 +70,6 @@ func (o *Operator) SetTarget(ctx context.Context, code string, change TargetChan
 
 var errNoTargets = errors.New("this program does not deliver to targets")
 
-// applyTarget checks a change and applies it.
 func (o *Operator) applyTarget(ctx context.Context, saved *landfall.Target, change TargetChange) error {
 	if change.URL != nil {
 		saved.URL = strings.TrimRight(*change.URL, "/")
@@ -185,7 +184,6 @@ func (o *Operator) checkTarget(ctx context.Context, tx landfall.Tx, change Suppl
 	return targetError(ctx, tx, *change.Target, err)
 }
 
-// alterTarget changes a target.
 func (o *Operator) alterTarget(ctx context.Context, action, code string, how func(*landfall.Target) string) error {
 	return o.change(ctx, action, code, func(tx landfall.Tx) (string, error) {
 		found, err := tx.Target(ctx, code)

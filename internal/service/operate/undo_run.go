@@ -55,11 +55,10 @@ const (
 	// undosAtOnce is how many accounts are undone concurrently. They share
 	// transactions; with more of them, others would wait longer.
 	undosAtOnce = 8
-	// undoTries and undoPause bridge a short outage of the database. The undo
+	// undoTries, with pauses of limits.UndoRetry, bridges a short outage of the database. The undo
 	// stops after maxUndoFailures failures in a row: then the outage is a longer
 	// one.
 	undoTries       = 5
-	undoPause       = limits.UndoRetry
 	maxUndoFailures = 16
 )
 
@@ -267,7 +266,7 @@ func (o *Operator) undoOne(ctx context.Context, undoing landfall.UndoRequest) (o
 	for try := range undoTries {
 		if try > 0 {
 			select {
-			case <-time.After(undoPause << try):
+			case <-time.After(limits.UndoRetry << try):
 			case <-ctx.Done():
 				return outcome, ctx.Err()
 			}

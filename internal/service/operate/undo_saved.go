@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // PostingArchive saves what was posted to accounts before they are undone, one
@@ -84,7 +85,7 @@ func (o *Operator) save(ctx context.Context, archive PostingArchive, keys []land
 	for try := range undoTries {
 		if try > 0 {
 			select {
-			case <-time.After(undoPause << try):
+			case <-time.After(limits.UndoRetry << try):
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}

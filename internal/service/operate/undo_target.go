@@ -55,7 +55,7 @@ func (o *Operator) takeBack(ctx context.Context, key landfall.Key) (deleted, bac
 	answer := o.targets.Delete(ctx, &held.Target, held.Number)
 	for try := 1; try < undoTries && answer.Verdict == delivery.Failed && ctx.Err() == nil; try++ {
 		select {
-		case <-time.After(undoPause << try):
+		case <-time.After(limits.UndoRetry << try):
 		case <-ctx.Done():
 		}
 		answer = o.targets.Delete(ctx, &held.Target, held.Number)

@@ -219,7 +219,6 @@ func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
 	})
 }
 
-// alter changes a webhook.
 func (o *Operator) alter(ctx context.Context, action, name string, how func(*landfall.Webhook) (string, error)) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		// Reading it in the transaction locks it, so that of two operators

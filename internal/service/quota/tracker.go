@@ -103,7 +103,6 @@ func (k *Tracker) Refuse(who landfall.Principal, name string, limit int64, wait 
 	return landfall.OverQuota(name, limit, wait)
 }
 
-// meteredBody counts what is read of a body.
 type meteredBody struct {
 	io.ReadCloser
 	day *dayCount

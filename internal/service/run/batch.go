@@ -285,7 +285,6 @@ func (b *batch) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// shorterLease is the shorter of the leases of the slice and of its claims.
 func (b *batch) shorterLease() time.Duration {
 	return min(b.slice.Lease, b.runner.intake.ClaimLease())
 }

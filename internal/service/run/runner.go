@@ -35,9 +35,6 @@ type Options struct {
 }
 
 const (
-	defaultLease = limits.RunLease
-	// pollInterval is how often the runs are checked when nothing wakes the runner.
-	pollInterval = limits.RunPoll
 	// shutdownGrace is how long a batch may continue after the program was asked to
 	// stop.
 	shutdownGrace = limits.RunShutdown
@@ -88,7 +85,7 @@ type activeRun struct {
 // service.
 func New(store Store, service *intake.Service, options Options) *Runner {
 	if options.Lease <= 0 {
-		options.Lease = defaultLease
+		options.Lease = limits.RunLease
 	}
 	if options.Workers <= 0 {
 		options.Workers = 2 * runtime.GOMAXPROCS(0)
@@ -129,7 +126,7 @@ func (r *Runner) Run(ctx context.Context) {
 		r.poll(ctx)
 		select {
 		case <-r.wakeups:
-		case <-time.After(pollInterval):
+		case <-time.After(limits.RunPoll):
 		case <-ctx.Done():
 		}
 	}
@@ -165,7 +162,6 @@ func (r *Runner) poll(ctx context.Context) {
 	r.setActive(running)
 }
 
-// liveRuns reads the live runs, and which of them have to be advanced.
 func (r *Runner) liveRuns(ctx context.Context) (runs []landfall.Run, advance []bool, err error) {
 	err = r.store.View(ctx, func(view landfall.View) (err error) {
 		if runs, err = view.LiveRuns(ctx); err != nil {
@@ -224,7 +220,7 @@ func (r *Runner) choose(ctx context.Context, run landfall.Run) {
 			done, err := r.storeFor(run.ActsFor.Organisation).ChooseRun(ctx, run.ID)
 			if err != nil {
 				r.log.Warn("cannot choose the accounts of a run; trying again", "run", run.ID, "error", err)
-				sleep(ctx, pollInterval)
+				sleep(ctx, limits.RunPoll)
 				return
 			}
 			if done || r.stopped(ctx, run.ID) {

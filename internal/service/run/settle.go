@@ -9,13 +9,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// A settlement is sent again after firstSettlePause, and then less and less
-// often.
-const (
-	firstSettlePause = limits.RecordRetry
-	maxSettlePause   = limits.RecordMaxRetry
-)
-
 // settle writes a settlement and counts it. When the database is available but
 // refuses the settlement, one of the accounts is the cause, and settle splits the
 // accounts until it has found that one.
@@ -58,7 +51,7 @@ func transient(err error) bool {
 // the leases may be alive. Retrying is safe: an outcome is not written twice.
 func (b *batch) send(ctx context.Context, settlement landfall.Settlement) (landfall.SettleResult, error) {
 	end := time.Now().Add(b.shorterLease())
-	for pause := firstSettlePause; ; pause = min(2*pause, maxSettlePause) {
+	for pause := limits.RecordRetry; ; pause = min(2*pause, limits.RecordMaxRetry) {
 		settled, err := b.store.SettleSlice(ctx, b.slice, settlement)
 		if err == nil || !transient(err) || time.Now().Add(pause).After(end) {
 			return settled, err

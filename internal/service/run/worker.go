@@ -14,21 +14,13 @@ const (
 	// transaction. Twice as many are no cheaper each; half as many cost a tenth
 	// more, because fewer of their tables have enough rows to be copied.
 	batchSize = 256
-	// maxBatchBytes limits the stored size of a batch's documents.
-	maxBatchBytes = limits.RunBatchBytes
 	// timeSlice is how long a worker stays with a slice before it looks for
 	// another run.
 	timeSlice = limits.RunTimeSlice
-	// limitPause is how long a worker waits when concurrency limits are reached.
-	limitPause = limits.RunQuotaPause
-	// emptyPause is how long a run that had no slice to take is left alone.
-	emptyPause = limits.RunEmpty
 	// A slice whose accounts fail because of a fault of ours is postponed, for
 	// longer each time.
 	firstPostpone = limits.RunFirstRetry
 	maxPostpone   = limits.RunMaxRetry
-	// maxRetryPause is how long a worker waits for an unavailable database.
-	maxRetryPause = limits.RunDatabaseRetry
 )
 
 // work takes slices, one after the other, of the run with the fewest workers.
@@ -51,7 +43,7 @@ func (r *Runner) work(ctx context.Context) {
 		}
 		// The database is unavailable or busy: retry less and less often, but often
 		// enough to make progress when it comes and goes.
-		retryPause = min(max(2*retryPause, limits.RecordRetry), maxRetryPause)
+		retryPause = min(max(2*retryPause, limits.RecordRetry), limits.RunDatabaseRetry)
 		sleep(ctx, retryPause)
 	}
 }
@@ -112,7 +104,7 @@ func (r *Runner) leave(run *activeRun, empty bool) {
 	defer r.mu.Unlock()
 	run.workers--
 	if empty {
-		run.pausedUntil = time.Now().Add(emptyPause)
+		run.pausedUntil = time.Now().Add(limits.RunEmpty)
 		r.Wake() // the run may be done
 		return
 	}
@@ -120,7 +112,6 @@ func (r *Runner) leave(run *activeRun, empty bool) {
 	r.notifyWorkers()
 }
 
-// workOnSlice takes a slice of a run and works on it.
 func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
 	slice, err := r.storeFor(run.organisation).TakeSlice(ctx, landfall.SliceRequest{Run: run.id, Lease: r.lease, Concurrency: batchSize})
 	if err != nil {
@@ -144,7 +135,7 @@ func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
 // no worker could take the slice until its lease ends.
 func (r *Runner) returnSlice(ctx context.Context, slice landfall.RunSlice, postpone time.Duration) error {
 	began := time.Now()
-	for wait := limits.RecordRetry; ; wait = min(2*wait, maxRetryPause) {
+	for wait := limits.RecordRetry; ; wait = min(2*wait, limits.RunDatabaseRetry) {
 		err := r.storeFor(slice.Run.ActsFor.Organisation).ReturnSlice(ctx, slice, postpone)
 		if err == nil || ctx.Err() != nil || time.Since(began) > r.lease {
 			return err
@@ -179,7 +170,7 @@ func (r *Runner) createSlice(ctx, graceful context.Context, slice landfall.RunSl
 		limited = len(done.untouched) > 0
 		// The limit is used up by others.
 		if len(done.untouched) == size {
-			sleep(ctx, limitPause)
+			sleep(ctx, limits.RunQuotaPause)
 		}
 	}
 	if postponed == 0 {
@@ -196,7 +187,7 @@ func postponement(tries int) time.Duration {
 // batchLength is how many of the members make a batch.
 func batchLength(open []landfall.RunMember, limit int) int {
 	bytes, count := 0, 0
-	for count < min(limit, len(open)) && (count == 0 || bytes+open[count].Bytes <= maxBatchBytes) {
+	for count < min(limit, len(open)) && (count == 0 || bytes+open[count].Bytes <= limits.RunBatchBytes) {
 		bytes += open[count].Bytes
 		count++
 	}

@@ -13,7 +13,6 @@ const (
 	// After each, its turn stays unused for as long as the batch took, so that
 	// interactive calls find processors and database free half of the time.
 	yieldingBatchSize = batchSize / 8
-	maxYield          = limits.RunYield
 	// maxTurn is how long a batch may keep other batches waiting, for example while
 	// it waits for a payment vendor.
 	maxTurn = limits.RunTurn
@@ -48,5 +47,5 @@ func (r *Runner) yield(ctx context.Context, organisation string, work func()) {
 	slow := time.AfterFunc(maxTurn, leave)
 	work()
 	slow.Stop()
-	time.AfterFunc(min(time.Since(began), maxYield), leave)
+	time.AfterFunc(min(time.Since(began), limits.RunYield), leave)
 }

@@ -41,5 +41,5 @@ func (i *indexer) step(ctx context.Context) time.Duration {
 	if i.newest != done.Newest {
 		i.newest, factor = done.Newest, pauseBusy
 	}
-	return min(maxPause, time.Duration(factor)*time.Since(began))
+	return min(limits.UpkeepMaxRest, time.Duration(factor)*time.Since(began))
 }

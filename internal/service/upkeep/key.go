@@ -14,9 +14,6 @@ type KeyStore interface {
 	RecordKey(ctx context.Context) error
 }
 
-// keyInterval is how often a server checks that its key is listed.
-const keyInterval = limits.KeyWatch
-
 // keyRecorder keeps this server's key listed. 'landfall rekey' removes keys that nothing
 // is encrypted with; a server that still encrypts with one of them must be noticed.
 type keyRecorder struct {
@@ -28,5 +25,5 @@ func (k *keyRecorder) step(ctx context.Context) time.Duration {
 	if err := k.store.RecordKey(ctx); err != nil && ctx.Err() == nil {
 		k.log.Warn("cannot check that the encryption key is on record", "error", err)
 	}
-	return keyInterval
+	return limits.KeyWatch
 }

@@ -28,12 +28,6 @@ type PurgeStore interface {
 }
 
 const (
-	// purgeInterval is the time between two purges of everything.
-	purgeInterval = limits.Purge
-	// purgeCheck is how often a server asks whether a purge is due.
-	purgeCheck = limits.PurgePoll
-	// purgeLease is how long a purge may be silent before another server takes over.
-	purgeLease = limits.PurgeLease
 	// purgeTries is how often a step is tried in a row. Callers come first, and a purge
 	// that started over after each failure would never end.
 	purgeTries = 10
@@ -72,7 +66,7 @@ func (p *purger) step(ctx context.Context) time.Duration {
 	if removed != (landfall.PurgeCounts{}) {
 		p.log.Info("purged", "documents", removed.Documents, "failures", removed.Failures, "mails", removed.Mails, "events", removed.Events, "runs", removed.Runs)
 	}
-	return purgeCheck
+	return limits.PurgePoll
 }
 
 // PurgeIfDue purges all suppliers if a purge is due and no other server has it.
@@ -89,7 +83,7 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 	if due, err := p.store.PurgeDue(ctx); err != nil || !due {
 		return removed, err
 	}
-	if mine, err := p.store.StartPurge(ctx, purgeLease); err != nil || !mine {
+	if mine, err := p.store.StartPurge(ctx, limits.PurgeLease); err != nil || !mine {
 		return removed, err
 	}
 	renewed := time.Now()
@@ -102,7 +96,7 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 			took := time.Since(began)
 			p.count(step, took)
 			p.warnUnreadable(step.Unreadable)
-			pause := min(maxPause, pauseBusy*took)
+			pause := min(limits.UpkeepMaxRest, pauseBusy*took)
 			switch failed++; {
 			case err != nil && failed == purgeTries && errors.Is(err, landfall.ErrUnavailable):
 				return removed, err // once the lease has ended, a server starts over
@@ -110,7 +104,7 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 				// Only this supplier is affected. The others are purged all the same.
 				failures = append(failures, fmt.Errorf("supplier %s: %w", supplier, err))
 			case err != nil:
-				pause = maxPause
+				pause = limits.UpkeepMaxRest
 			default:
 				removed.Add(step.Removed)
 				request.After, failed = step.Next, 0
@@ -118,8 +112,8 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 			if err == nil && step.Done || failed == purgeTries {
 				break
 			}
-			if time.Since(renewed) > purgeLease/4 {
-				if err := p.store.ExtendPurge(ctx, purgeLease); err != nil {
+			if time.Since(renewed) > limits.PurgeLease/4 {
+				if err := p.store.ExtendPurge(ctx, limits.PurgeLease); err != nil {
 					return removed, err
 				}
 				renewed = time.Now()
@@ -132,7 +126,7 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 	if len(failures) > 0 {
 		return removed, errors.Join(failures...) // once the lease has ended, a server tries again
 	}
-	return removed, p.store.EndPurge(ctx, purgeInterval)
+	return removed, p.store.EndPurge(ctx, limits.Purge)
 }
 
 // warnUnreadable logs rows that could not be read.

@@ -24,20 +24,12 @@ type ScrubStore interface {
 }
 
 const (
-	// scrubInterval is the time between two passes.
-	scrubInterval = limits.Scrub
-	// scrubCheck is how often a server asks whether a pass is due.
-	scrubCheck = limits.PurgePoll
-	// scrubLease is how long a pass may be silent before another server takes over.
-	scrubLease = limits.PurgeLease
 	// scrubPause is the shortest pause between two steps, which limits the pace
 	// however fast the database is.
 	scrubPause = limits.ScrubPause
 	// scrubTries is how often a step that fails is tried, until the pass goes on
 	// behind it.
 	scrubTries = 5
-	// scrubSave is how often the position is stored.
-	scrubSave = limits.ScrubSave
 	// maxExamples is how many findings are stored. All are logged.
 	maxExamples = 20
 )
@@ -60,7 +52,7 @@ func (s *scrubber) step(ctx context.Context) time.Duration {
 	if err := s.pass(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("checking the stored data was interrupted", "stage", s.state.Position.Stage, "error", err)
 	}
-	return scrubCheck
+	return limits.PurgePoll
 }
 
 // ScrubIfDue checks everything if that is due, with the usual pauses.
@@ -70,7 +62,7 @@ func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check E
 
 // pass checks everything once, from where the last server stopped.
 func (s *scrubber) pass(ctx context.Context) error {
-	state, mine, err := s.store.StartScrub(ctx, scrubLease)
+	state, mine, err := s.store.StartScrub(ctx, limits.PurgeLease)
 	if err != nil || !mine {
 		return err
 	}
@@ -96,7 +88,7 @@ func (s *scrubber) pass(ctx context.Context) error {
 	if err := s.check(ctx, s.rest, func(one landfall.Finding) { s.note([]landfall.Finding{one}) }); err != nil {
 		return err
 	}
-	return s.store.SaveScrub(ctx, s.state, scrubInterval, true)
+	return s.store.SaveScrub(ctx, s.state, limits.Scrub, true)
 }
 
 // note counts, logs and remembers what was found.
@@ -111,11 +103,11 @@ func (s *scrubber) note(findings []landfall.Finding) {
 
 // rest pauses after a step, and stores the position from time to time.
 func (s *scrubber) rest(ctx context.Context, took time.Duration) error {
-	if time.Since(s.saved) > scrubSave {
-		if err := s.store.SaveScrub(ctx, s.state, scrubLease, false); err != nil {
+	if time.Since(s.saved) > limits.ScrubSave {
+		if err := s.store.SaveScrub(ctx, s.state, limits.PurgeLease, false); err != nil {
 			return err
 		}
 		s.saved = time.Now()
 	}
-	return wait(ctx, min(maxPause, max(scrubPause, pauseBusy*took)))
+	return wait(ctx, min(limits.UpkeepMaxRest, max(scrubPause, pauseBusy*took)))
 }

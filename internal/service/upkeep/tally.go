@@ -19,7 +19,6 @@ type TallyStore interface {
 }
 
 const (
-	compactInterval = limits.CounterFold
 	// longTally is the number of rows of a supplier above which compacting pays.
 	longTally = 256
 )
@@ -34,7 +33,7 @@ func (c *compactor) step(ctx context.Context) time.Duration {
 	if _, err := CompactTallies(ctx, c.store); err != nil && ctx.Err() == nil {
 		c.log.Warn("cannot compact tallies; reconciliation reads more rows until then", "error", err)
 	}
-	return compactInterval
+	return limits.CounterFold
 }
 
 // CompactTallies compacts the tallies of every supplier that has many rows, and

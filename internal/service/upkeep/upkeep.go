@@ -26,10 +26,6 @@ type Store interface {
 }
 
 const (
-	// startDelay lets a server start before background work begins.
-	startDelay = limits.UpkeepDelay
-	// maxPause is the longest pause between two steps.
-	maxPause = limits.UpkeepMaxRest
 	// Between two steps a job pauses a multiple of the time the last step took. While
 	// callers are at work it uses at most a twentieth of the writer's time.
 	pauseBusy, pauseIdle = 19, 1
@@ -62,7 +58,7 @@ func Start(store Store, logger *slog.Logger, check ExtraCheck) *Upkeep {
 
 // repeat runs a job until the context ends. The job returns how long to pause.
 func repeat(ctx context.Context, job func(context.Context) time.Duration) {
-	for pause := startDelay; wait(ctx, pause) == nil; {
+	for pause := limits.UpkeepDelay; wait(ctx, pause) == nil; {
 		pause = job(ctx)
 	}
 }

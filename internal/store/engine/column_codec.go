@@ -36,7 +36,6 @@ func (c columnCodec) PlanEncode(kinds *pgtype.Map, oid uint32, format int16, val
 	return c.Codec.PlanEncode(kinds, oid, format, value)
 }
 
-// columnPlan encodes columns of one element type.
 type columnPlan uint32
 
 // Encode writes the number of dimensions, whether there is a NULL, the element

@@ -44,7 +44,7 @@ func (x *pgTx) opening() *pgx.Batch {
 	if x.settings != "" {
 		batch.Queue(x.settings)
 	}
-	// They are queued anew for each connection, which prepares statements of its own.
+	// They are queued again for each connection, which prepares statements of its own.
 	for _, one := range x.early {
 		batch.Queue(one.text, one.args...)
 	}

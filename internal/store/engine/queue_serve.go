@@ -9,10 +9,9 @@ import (
 const (
 	// A transaction costs nearly the same for one call as for many. After a
 	// burst of at least minBurst calls was answered it therefore pays to wait up
-	// to gatherTime until most of the callers are back. A few callers never wait.
+	// to limits.Gather until most of the callers are back. A few callers never wait.
 	minBurst    = 8
-	gatherPause = gatherTime / 5
-	gatherTime  = limits.Gather
+	gatherPause = limits.Gather / 5
 )
 
 // next waits for work and returns a batch, or nil when the queue has closed.
@@ -43,7 +42,7 @@ func (q *queue) next(quarters int) *callBatch {
 
 // early reports whether it pays to wait for more calls. The queue is locked.
 func (q *queue) early(quarters int) bool {
-	return q.count > 0 && q.peak >= minBurst && 4*q.count < quarters*min(q.peak, MaxBatch) && time.Since(q.lastDone) < gatherTime
+	return q.count > 0 && q.peak >= minBurst && 4*q.count < quarters*min(q.peak, MaxBatch) && time.Since(q.lastDone) < limits.Gather
 }
 
 // more is next without waiting.

@@ -207,7 +207,6 @@ func (e *sqliteDB) stream(ctx context.Context, tenant string, fn func(*Tx) error
 	return e.lists.view(ctx, tenant, fn)
 }
 
-// start starts the writer.
 func (e *sqliteDB) start(q *queue) { go e.writer.run(q) }
 
 // concurrency has no limits besides the one writer.

@@ -89,7 +89,6 @@ func (h *sqliteConn) prepare(ctx context.Context, text string) (*sql.Stmt, error
 	return statement, nil
 }
 
-// close closes the statements and the connection.
 func (h *sqliteConn) close() error {
 	for _, statement := range h.prepared {
 		_ = statement.Close() // the connection ends too

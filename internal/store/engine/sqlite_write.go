@@ -22,8 +22,6 @@ type sqliteWriter struct {
 
 const (
 	maxGroupCalls = 256
-	// groupTime is after how long a group is committed although more is waiting.
-	groupTime = limits.GroupCommit
 )
 
 // newSQLiteWriter starts with a connection that is known to work, and opens
@@ -66,7 +64,7 @@ func (w *sqliteWriter) group(q *queue, b *callBatch) {
 		served = append(served, b)
 		calls += len(b.calls)
 		weight += b.cost
-		if err != nil || calls >= maxGroupCalls || weight >= maxBatchBytes || time.Since(began) > groupTime {
+		if err != nil || calls >= maxGroupCalls || weight >= maxBatchBytes || time.Since(began) > limits.GroupCommit {
 			break
 		}
 		b = q.more()

@@ -43,7 +43,6 @@ type transferTable struct {
 
 type transferColumn struct{ name, kind string }
 
-// names returns the names of the columns.
 func (t transferTable) names() []string {
 	names := make([]string, len(t.columns))
 	for i, column := range t.columns {
@@ -241,7 +240,6 @@ func (t *transfer) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// copyTable copies all rows of a table and returns their sum.
 func (t *transfer) copyTable(ctx context.Context, table transferTable) (sum rowSum, err error) {
 	err = eachRow(ctx, t.source, t.read[table.name], func(next func() ([]any, error)) error {
 		return t.target.write(ctx, table, func() ([]any, error) {
@@ -375,7 +373,6 @@ func eachRow(ctx context.Context, end transferEnd, table transferTable, use func
 	})
 }
 
-// rowsOf returns rows one by one.
 func rowsOf(rows ...[]any) func() ([]any, error) {
 	return func() ([]any, error) {
 		if len(rows) == 0 {

@@ -101,7 +101,6 @@ func (v *Sealer) AcceptPlain() { v.whole.Store(false) }
 // RefusesPlain reports whether values in the clear are refused.
 func (v *Sealer) RefusesPlain() bool { return v.whole.Load() }
 
-// derive derives a key for one purpose.
 func derive(key, salt []byte, purpose string) []byte {
 	made, err := hkdf.Key(sha256.New, key, salt, purpose, 32)
 	if err != nil {

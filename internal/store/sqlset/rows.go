@@ -90,7 +90,7 @@ func (r *Rows) Width() int { return len(r.Table.kinds) }
 func (r *Rows) Len() int { return len(r.Values) / r.Width() }
 
 const (
-	// MinCopy is the number of rows of a table from which a COPY pays. It is set up anew
+	// MinCopy is the number of rows of a table from which a COPY pays. Its set-up is repeated
 	// each time; with sixty rows that costs as much as it saves.
 	MinCopy = 100
 	// maxArray is how many rows go into one statement with arrays.

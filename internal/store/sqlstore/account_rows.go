@@ -48,7 +48,6 @@ func newAccountRows(seals *sealer) *accountRows {
 	}
 }
 
-// parts returns the rows of a created account.
 func (r *accountRows) parts() [14]*sqlset.Rows {
 	return [...]*sqlset.Rows{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,

@@ -32,7 +32,6 @@ var auditTable = sqlset.NewChange(`INSERT INTO audit (at, `+auditColumns+`) SELE
 var timedAuditTable = newTable("audit", "at bigint", "actor text", "action text", "subject text", "detail text", "source text",
 	"request_id text", "acts text")
 
-// withTime returns audit rows with their time added.
 func withTime(entries *sqlset.Rows, at int64) *sqlset.Rows {
 	rows := &sqlset.Rows{Table: timedAuditTable}
 	for entry := range slices.Chunk(entries.Values, entries.Width()) {

@@ -62,7 +62,6 @@ func withRollback(how createQueries) createQueries {
 	return how
 }
 
-// dryRun runs a batch of dry runs.
 func (s *Store) dryRun(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.createAndRollBack(ctx, s.draw, batch)
 }

@@ -52,7 +52,6 @@ func noteExtra(n *landfall.Note) (any, error) {
 	return string(text), err
 }
 
-// readExtra adds what noteExtra returned to a note.
 func readExtra(stored []byte, n *landfall.Note) error {
 	if len(stored) == 0 {
 		return nil

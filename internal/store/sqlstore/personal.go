@@ -40,7 +40,6 @@ const (
 	formDigested          // a keyed digest is stored in its place
 )
 
-// tableRule describes a table and its columns.
 type tableRule struct {
 	columns map[string]columnRule
 	// key is the primary key, by which the rows are walked. row is what sealed

@@ -83,7 +83,6 @@ func (v *view) purgeRunPage(ctx context.Context, rows runRows, part *purgePage) 
 	return page, true, nil
 }
 
-// runKeys reads a page of the keys of one run.
 func (v *view) runKeys(ctx context.Context, rows runRows, at landfall.PurgeCursor) (page runPage, err error) {
 	page = runPage{run: at.At, next: landfall.PurgeCursor{At: at.At + 1}}
 	var count int
@@ -110,7 +109,6 @@ func (v *view) runKeys(ctx context.Context, rows runRows, at landfall.PurgeCurso
 	return page, nil
 }
 
-// purgeRunRows deletes the rows of purged runs.
 func purgeRunRows(rows runRows) purgeStep {
 	return purgeRunTable(rows, func(ctx context.Context, t *tx, page runPage) error {
 		_, err := t.exec(ctx, rows.remove, page.run, page.first, page.last)

@@ -40,9 +40,6 @@ func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, 
 	return sent[0], nil
 }
 
-// usageKept is how long days are kept: long enough for a monthly review.
-const usageKept = limits.UsageKept
-
 // AddBytesSent adds to the bytes that an organisation has sent on a day.
 func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error) {
 	_, err := t.exec(ctx, `INSERT INTO organisation_usage (organisation, used_on, bytes) VALUES ($1, $2, $3)
@@ -56,7 +53,7 @@ func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes i
 	// on two clocks.
 	if date, err := time.Parse(time.DateOnly, day); err == nil {
 		if _, err := t.exec(ctx, `DELETE FROM organisation_usage WHERE organisation = $1 AND used_on < $2`,
-			organisation, date.Add(-usageKept).Format(time.DateOnly)); err != nil {
+			organisation, date.Add(-limits.UsageKept).Format(time.DateOnly)); err != nil {
 			return 0, err
 		}
 	}

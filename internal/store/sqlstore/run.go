@@ -139,7 +139,6 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	return landfall.Run{}, landfall.ErrUnavailable
 }
 
-// listedTable contains the accounts that a run may choose from.
 var listedTable = newTable("run_listed", "run_id bigint", "external text").SkipExisting("run_id, external")
 
 // listAccounts stores the accounts that a run may choose from.

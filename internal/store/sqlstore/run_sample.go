@@ -8,9 +8,6 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// sampleRetention is how long the samples of an ended run are kept: 30 days.
-const sampleRetention = limits.RunSamples
-
 // SampleRuns records the progress of live runs. Replicas that do so at the same
 // moment leave two samples, which does no harm.
 func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
@@ -25,7 +22,7 @@ func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
 	}
 	_, err := t.exec(ctx, `DELETE FROM run_sample WHERE run_id IN
 		(SELECT id FROM run WHERE ended_at < (SELECT {now}) - $1
-			AND EXISTS (SELECT 1 FROM run_sample s WHERE s.run_id = run.id) ORDER BY id LIMIT 10)`, sampleRetention.Microseconds())
+			AND EXISTS (SELECT 1 FROM run_sample s WHERE s.run_id = run.id) ORDER BY id LIMIT 10)`, limits.RunSamples.Microseconds())
 	return err
 }
 

@@ -79,7 +79,6 @@ func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Ca
 	return nil
 }
 
-// claims returns all claims of a settlement.
 func (w *settlement) claims() []landfall.Claim {
 	claims := slices.Clone(w.wanted.Released)
 	for _, one := range w.wanted.Created {

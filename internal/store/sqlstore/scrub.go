@@ -44,7 +44,7 @@ func (s *Store) StartScrub(ctx context.Context, lease time.Duration) (state land
 }
 
 // SaveScrub stores how far a pass is. A pass that is done becomes the last one,
-// and the next one begins anew after a time.
+// and the next one starts after a while.
 func (s *Store) SaveScrub(ctx context.Context, state landfall.ScrubState, next time.Duration, done bool) error {
 	text, err := json.Marshal(scrubText{state.Position.Stage, state.Position.After, state.Findings, state.Examples}) //nolint:musttag // likewise
 	if err != nil {

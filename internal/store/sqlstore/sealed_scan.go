@@ -23,7 +23,6 @@ type sealedScan struct {
 // pointers, because its key is not known before the row is scanned.
 func (s *sealer) scan(table string, row ...any) sealedScan { return sealedScan{s, table, row} }
 
-// text scans into a string.
 func (s sealedScan) text(column string, into *string) any {
 	if s.sealer == nil {
 		return (*plainInto)(into)
@@ -81,7 +80,6 @@ func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 	return openColumn{s, column, true, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
 }
 
-// day scans into a day.
 func (s sealedScan) day(column string, into *calendar.Day) any {
 	if s.sealer == nil {
 		return dayInto{into}

@@ -136,7 +136,6 @@ var (
 	referenceLocation      = seal.NewLocation("instruction", "reference")
 )
 
-// sealDocument seals a packed document.
 func (s *sealer) sealDocument(key landfall.Key, packed []byte) []byte {
 	if s == nil {
 		return packed

@@ -196,7 +196,6 @@ func (s *Store) readStaged(ctx context.Context, v *view, ids []int64, most int64
 	return batch, large, err
 }
 
-// encodedTerms returns the terms of a document as they are stored.
 func (s *Store) encodedTerms(document []byte, region string) (all []string) {
 	for _, term := range s.termsOf(document, region, s.terms.ExactOnly()) {
 		// A term that a database would refuse is left out. The account is found by

@@ -17,7 +17,6 @@ type txSession struct {
 	checked *atomic.Int32 // how many large batches stage checks for known accounts
 }
 
-// view reads within one transaction.
 type view struct{ *txSession }
 
 // tx reads and writes within one transaction. Only updates and batches create

@@ -105,7 +105,6 @@ const (
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
 )
 
-// stagingTable contains the staged documents.
 var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
 	"key_id text", "request_id text")
 

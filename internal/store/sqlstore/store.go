@@ -79,7 +79,6 @@ type Options struct {
 	steps fs.FS
 }
 
-// engine returns the options of the engine.
 func (o Options) engine() engine.Options {
 	times := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
 	steps := o.steps

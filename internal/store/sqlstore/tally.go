@@ -28,7 +28,6 @@ type tallyChange struct {
 	figures  landfall.Figures
 }
 
-// add adds figures to a status.
 func (t *tallies) add(supplier int64, status landfall.AccountStatus, figures landfall.Figures) {
 	for i := range t.changes {
 		known := &t.changes[i]
@@ -40,7 +39,6 @@ func (t *tallies) add(supplier int64, status landfall.AccountStatus, figures lan
 	t.changes = append(t.changes, tallyChange{supplier, status, figures})
 }
 
-// subtract subtracts figures from a status.
 func (t *tallies) subtract(supplier int64, status landfall.AccountStatus, figures landfall.Figures) {
 	t.add(supplier, status, figures.Negated())
 }
@@ -73,7 +71,6 @@ func deviationStatus(figures landfall.Figures) landfall.AccountStatus {
 	return landfall.StatusDeviating
 }
 
-// rows returns the rows to write.
 func (t *tallies) rows() (sums, deviations *sqlset.Rows) {
 	sums = &sqlset.Rows{Table: tallyTable}
 	for i := range t.changes {
@@ -87,7 +84,6 @@ func (t *tallies) rows() (sums, deviations *sqlset.Rows) {
 	return sums, &t.deviations
 }
 
-// tally writes the changes.
 func (t *tx) tally(ctx context.Context, changes *tallies) error {
 	sums, deviations := changes.rows()
 	return t.write(ctx, sums, deviations)

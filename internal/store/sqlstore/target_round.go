@@ -159,7 +159,6 @@ func chainsOf(due []queuedDelivery) (chains [][]landfall.TargetDelivery, blocked
 // loadTogether is how many accounts are loaded together.
 const loadTogether = 64
 
-// loadDeliveries reads what is delivered.
 func (v *view) loadDeliveries(ctx context.Context, due []queuedDelivery) error {
 	var accounts []*queuedDelivery
 	for i := range due {

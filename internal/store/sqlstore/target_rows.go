@@ -11,7 +11,6 @@ import (
 var targetDeliveryTable = newTable("target_delivery", "target text", "account_id bigint", "supplier_id bigint", "external text", "kind text",
 	"items text", "figures text", "at bigint", "due_at bigint", "target_id text")
 
-// deliverAccount adds the delivery of a created account.
 func (r *accountRows) deliverAccount(target string, id, supplier int64, external string, at int64, made *preparedCreation) {
 	account := &made.Account
 	r.deliveries.Add(target, id, supplier, external, string(landfall.DeliverAccount), accountItems(landfall.ListLengths{
@@ -51,7 +50,6 @@ func accountItems(lengths landfall.ListLengths) string {
 	return fmt.Sprint(lengths.Entries, " ", lengths.Notes, " ", lengths.Statements, " ", lengths.Instructions)
 }
 
-// readItems decodes which items of the lists of an account a delivery has.
 func readItems(kind landfall.TargetDeliveryKind, text string) (after, upTo landfall.ListLengths, err error) {
 	if kind == landfall.DeliverAccount {
 		_, err = fmt.Sscan(text, &upTo.Entries, &upTo.Notes, &upTo.Statements, &upTo.Instructions)

@@ -16,7 +16,6 @@ type (
 	pendingCalls[W, O any] = sqlset.Pending[landfall.Key, W, O]
 )
 
-// batchWork does the work of a batch of calls.
 type batchWork[W, O any] func(*tx, context.Context, []*pendingCall[W, O]) error
 
 // onTx adapts the work of a batch to the engine's transactions.

@@ -328,7 +328,6 @@ func (v *view) AccountLists(ctx context.Context, query landfall.AccountListsQuer
 	return found, err
 }
 
-// readPart reads items of one list of an account.
 func readPart[T any](ctx context.Context, v *view, id int64, list accountList, after, upTo int, read func(scanner, *owned[T]) error) (items []T, err error) {
 	if after >= upTo {
 		return nil, nil

@@ -100,7 +100,7 @@ var dryRuns = []promiseCheck{
 	{"a dry run's failure does not apply to a later revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		tried := claimDryRun(t, store, testKey)
-		stage(t, store, newStaging(testKey, "mended"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(testKey, "fixed"), landfall.StagedAgain, 2)
 		if err := store.Release(t.Context(), tried, failedDryRun()); err != nil {
 			t.Fatal(err)
 		}

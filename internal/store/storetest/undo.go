@@ -129,7 +129,7 @@ var undos = []promiseCheck{
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
-		stage(t, store, newStaging(testKey, "mended"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(testKey, "fixed"), landfall.StagedAgain, 2)
 		small := sampleAccount()
 		small.Data.Notes, small.Data.Statements, small.Data.Instructions, small.Data.SupplyAddresses = nil, nil, nil, nil
 		small.Data.Customers, small.Data.PaymentSchedules, small.Data.BillingAddress = small.Data.Customers[:1], nil, landfall.Address{}

@@ -49,7 +49,6 @@ func byText(a, b landfall.Key) int {
 	return strings.Compare(a.Supplier+"\x00"+a.External, b.Supplier+"\x00"+b.External)
 }
 
-// checker checks one key.
 type checker struct {
 	key     landfall.Key
 	entries []*Entry

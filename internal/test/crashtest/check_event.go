@@ -29,7 +29,6 @@ func (c *checker) events() {
 	}
 }
 
-// eventCounts counts the events of each type.
 func (c *checker) eventCounts() map[landfall.EventType]int {
 	times := map[landfall.EventType]int{}
 	for _, event := range c.found.Events {

@@ -180,8 +180,8 @@ func TestCheckerFindsEveryInjectedFault(t *testing.T) {
 		"refusal not on record": {func(s *story, _, _ *crashtest.Found) { s.state.Found[refused].Refusal = "" }, "that is not on record"},
 		"refusal nobody met":    {func(_ *story, m, _ *crashtest.Found) { m.Refusal = "bad" }, "a refusal is on record, and nobody was refused"},
 		"refusal kept after a staging": {func(s *story, _, _ *crashtest.Found) {
-			s.say(stagingOf(refused, "mended"), answered(http.StatusCreated, "", ""))
-			s.state.Found[refused].Revisions = revisionsOf("mended")
+			s.say(stagingOf(refused, "fixed"), answered(http.StatusCreated, "", ""))
+			s.state.Found[refused].Revisions = revisionsOf("fixed")
 		}, "the refusal before it is still on record"},
 
 		"undo not on record": {func(s *story, _, _ *crashtest.Found) {

@@ -184,7 +184,6 @@ func (s *Server) createCertificate() {
 	s.write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 }
 
-// write writes a file into the folder of the server.
 func (s *Server) write(name string, content []byte) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.folder, name), content, 0o600); err != nil {
