@@ -67,7 +67,7 @@ func TestMapsThatCannotBeRightAreRefused(t *testing.T) {
 }
 
 // A row with totals, which has * instead of an account number, became an account.
-func TestAnAccountNumberHasALetterOrADigit(t *testing.T) {
+func TestAccountNumberIsMoreThanPunctuation(t *testing.T) {
 	lines, problems, _ := must(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: [{family_name: NAME}]}\n", "a.csv": "NO,NAME\n1,x\n*,y\n--,z\n-\u00e9,w\n",
 	})

@@ -295,8 +295,8 @@ func TestSuggestionAsksForTheCodeOfASign(t *testing.T) {
 	mustHave(t, text, "transfer_balance: {column: Balance, sign: CHOOSE}")
 }
 
-// TestSuggestionJoinsTheHouseNumber has the house number in a column of its own, which was left out of the address.
-func TestSuggestionJoinsTheHouseNumber(t *testing.T) {
+// TestSuggestionJoinsTheStreetNumber has the house number in a column of its own, which was left out of the address.
+func TestSuggestionJoinsTheStreetNumber(t *testing.T) {
 	for header, want := range map[string]string{
 		"KdNr;Nachname;Strasse;HausNr;Ort;Geburtsdatum":      `billing_address1: {join: [Strasse, HausNr], with: " "}`,
 		"Account No;Surname;House No;Street;Town;Birth date": `billing_address1: {join: ["House No", Street], with: " "}`,

@@ -214,8 +214,8 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 				list = append(list, match{s, column, 2 - 0.01*float64(s.depth), 9, learned, columns})
 				continue
 			}
-			if t.isHouseNumber(column) {
-				continue // joinHouseNumbers adds it to the street
+			if t.isStreetNumber(column) {
+				continue // joinStreetNumbers adds it to the street
 			}
 			score, words := matchName(t.names[column], s.kind, s.field.Name, context)
 			score *= t.styles[column].fits(s.field) * math.Pow(0.985, float64(s.depth))
@@ -288,7 +288,7 @@ func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func
 			}
 		}
 		if !again {
-			t.joinHouseNumbers(p)
+			t.joinStreetNumbers(p)
 			return p
 		}
 	}

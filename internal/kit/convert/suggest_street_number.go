@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// houseNames are plain names of columns with the house number, which is a part of the street in an address.
-var houseNames = strings.Fields(`
+// streetNumberNames are plain names of columns with the house number, which is a part of the street in an address.
+var streetNumberNames = strings.Fields(`
 	house houseno housenr housenum housenumber houseflatno doorno doornumber streetno streetnr streetnumber buildingno buildingnumber
 	hausnr hausno hausnummer hsnr hnr huisnr huisnummer nciv ncivico numciv numcivico numerocivico civico
 	novoie numvoie numerovoie numerorue numcalle numerocalle numeroportal`)
 
-// joinHouseNumbers adds the house number beside the column of a street to the line of the address, in the order
+// joinStreetNumbers adds the house number beside the column of a street to the line of the address, in the order
 // of the columns: some countries write it before the street and others after it.
-func (t *suggestedTable) joinHouseNumbers(p *placement) {
+func (t *suggestedTable) joinStreetNumbers(p *placement) {
 	used := map[int]bool{}
 	for column := range t.keys {
 		used[column] = true
@@ -26,8 +26,8 @@ func (t *suggestedTable) joinHouseNumbers(p *placement) {
 			continue
 		}
 		for _, first := range []int{m.column - 1, m.column} { // the first of the two columns
-			house := 2*first + 1 - m.column
-			if house < 0 || house >= len(t.columns) || used[house] || !t.isHouseNumber(house) {
+			number := 2*first + 1 - m.column
+			if number < 0 || number >= len(t.columns) || used[number] || !t.isStreetNumber(number) {
 				continue
 			}
 			one, other := t.columns[first], t.columns[first+1]
@@ -38,10 +38,10 @@ func (t *suggestedTable) joinHouseNumbers(p *placement) {
 	}
 }
 
-// isHouseNumber reports whether the name and the values of a column are those of house numbers: short, most of
+// isStreetNumber reports whether the name and the values of a column are those of house numbers: short, most of
 // them with a digit.
-func (t *suggestedTable) isHouseNumber(column int) bool {
-	if !slices.Contains(houseNames, plainName(t.columns[column])) {
+func (t *suggestedTable) isStreetNumber(column int) bool {
+	if !slices.Contains(streetNumberNames, plainName(t.columns[column])) {
 		return false
 	}
 	values := t.values(column)
