@@ -286,8 +286,7 @@ const (
 	CallerChecks = 5
 	// CallerCheckWindow is how long a comparison with what a caller says counts.
 	CallerCheckWindow = 10 * time.Minute
-	// ConsolePackRecord is the size of a record up to which the page of an account shows
-	// the fields of packs.
+	// ConsolePackRecord is the largest record of which the page of an account shows the fields of packs.
 	ConsolePackRecord = 2 << 20
 	// ConsoleNote is the longest note that a page shows; longer ones are shown one by one.
 	ConsoleNote = 64 << 10
