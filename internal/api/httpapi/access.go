@@ -32,7 +32,7 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
 	if x.route != nil && x.route.access == publicAccess && x.route.method == http.MethodGet &&
 		(x.status < http.StatusBadRequest || x.status == http.StatusServiceUnavailable) {
-		// Health checks and the reference page. When the server gets unready, one line of the log says why.
+		// Health checks and the reference page. One other line says why a server is not ready.
 		level = slog.LevelDebug
 	}
 	if !a.Logger.Enabled(ctx, level) {
