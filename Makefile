@@ -119,14 +119,30 @@ kills: go ## kill servers under load 10,000 times, in pieces; SOAK_KILLS=500 doe
 		LANDFALL_SEED=$$seed LANDFALL_KILL_CYCLES=250 $(CLUSTER) go test -count=1 -timeout 60m -run "TestKilledUnderLoad/$$database" ./internal/test/crashtest; \
 	done
 
-soak: go kills ## run 10,000 kills, all tests five times with the race detector, and the longest proofs; takes hours
-	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
-	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/test/crashtest
-	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/test/crashtest
-	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/test/crashtest
-	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
-	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestPurgeDelaysStagingLittle ./internal/store/sqlstore
-	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/test/crashtest
+# The pieces of the soak, each of which fits into an hour and can be run by itself.
+SOAK := soak-race soak-webhooks soak-targets soak-run soak-rekey soak-import soak-purge soak-postgres
+.PHONY: $(SOAK)
+
+soak: go kills $(SOAK) ## run 10,000 kills, the tests with the race detector, and the longest proofs; takes hours
+
+LONG = $(CLUSTER) go test -count=1 -v -timeout 60m
+
+soak-race: go
+	CGO_ENABLED=1 $(CLUSTER) go test -race -short -shuffle=on -count=1 -timeout 60m ./...
+soak-webhooks: go
+	LANDFALL_WEBHOOK_EVENTS=20000 $(LONG) -run TestWebhooksSurviveKills ./internal/test/crashtest
+soak-targets: go
+	LANDFALL_TARGET_ACCOUNTS=5000 $(LONG) -run TestTargetsSurviveKills ./internal/test/crashtest
+soak-run: go
+	LANDFALL_RUN_ACCOUNTS=50000 $(LONG) -run TestRunThrough ./internal/test/crashtest
+soak-rekey: go
+	LANDFALL_REKEY_KILLS=50 $(LONG) -run TestRekeyIsKilled ./internal/test/crashtest
+soak-import: go
+	IMPORT_KILLS=20 $(LONG) -run TestAnImport ./cmd/landfall
+soak-purge: go
+	LANDFALL_PURGE_ROWS=1000000 $(LONG) -run TestPurgeDelaysStagingLittle ./internal/store/sqlstore
+soak-postgres: go
+	LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/test/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database
 	@$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./...
