@@ -167,4 +167,16 @@ type Searcher interface {
 	// last call. It can be interrupted and run concurrently: no account is left out,
 	// and no erased or purged account is indexed.
 	IndexTerms(ctx context.Context) (IndexStep, error)
+
+	// CorrectTerms indexes those of the next few hundred accounts again that are not
+	// found by what their documents say. The first call begins after 0. Accounts whose
+	// documents cannot be read keep what is indexed.
+	CorrectTerms(ctx context.Context, after int64) (TermsStep, error)
+}
+
+// TermsStep is the result of one step of correcting the search index.
+type TermsStep struct {
+	Seen, Corrected int   // accounts
+	Next            int64 // where the next step begins
+	Done            bool
 }

@@ -15,7 +15,8 @@ func recountCommand() *cobra.Command {
 		Annotations: map[string]string{longRunning: "yes"},
 		Use:         "recount [SUPPLIER]", Short: "Count all sums again and correct wrong ones", Args: checkArguments(cobra.MaximumNArgs(1)),
 		Long: "Count everything again that is kept as a sum: the totals of every supplier's accounts,\n" +
-			"from their rows and ledgers, and the progress of runs. Wrong sums are corrected, listed\n" +
+			"from their rows and ledgers, and the progress of runs. Without a supplier, also correct\n" +
+			"the index by which accounts are found. What was wrong is corrected, listed\n" +
 			"and recorded in the audit. Servers can keep running; what they write meanwhile counts.\n" +
 			"Accounts themselves are never changed. 'landfall verify' finds wrong sums without\n" +
 			"correcting them.",

@@ -165,6 +165,21 @@ func TestVerifyNamesWhatDiffersFromTheRecord(t *testing.T) {
 		if found := findings(); len(found) > 0 {
 			t.Errorf("everything was put back, and verify found %v", found)
 		}
+		// A row that names another one which does not exist stopped the program.
+		for _, change := range []struct{ column, want string }{
+			{"agreement SET supply_point", "an agreement belongs to supply point 78, which does not exist"},
+			{"meter SET supply_point", "a meter belongs to supply point 78, which does not exist"},
+			{"supply_point SET address", "supply point 1 is at supply address 78, which does not exist"},
+		} {
+			_, name, _ := strings.Cut(change.column, " SET ")
+			if rows := w.execute(t, `UPDATE `+change.column+` = `+name+` + 77 WHERE ordinal = 1 AND `+name+` = 1 AND`+account); rows == 0 {
+				t.Errorf("%s changed nothing", change.column)
+			}
+			if found := strings.Join(findings(), "\n"); !strings.Contains(found, "Kunde Nr. 4711/ß: the account cannot be read: ") || !strings.Contains(found, change.want) {
+				t.Errorf("%s: found %s", change.column, found)
+			}
+			w.execute(t, `UPDATE `+change.column+` = 1 WHERE `+name+` = 78 AND`+account)
+		}
 		// The index by which other accounts with a supply point are found.
 		const row = ` WHERE ordinal = 1 AND process_id = (SELECT id FROM process WHERE external = 'Kunde Nr. 4711/ß')`
 		for _, statement := range []string{

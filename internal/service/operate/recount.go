@@ -12,8 +12,8 @@ import (
 const recountTries = 5
 
 // Recount counts everything again that is kept as a sum: the totals of each supplier,
-// or of one, and the progress of runs. It corrects sums that are wrong and returns a
-// sentence for each. It may run beside servers: what they write meanwhile counts. It
+// or of one, the progress of runs, and the terms by which accounts are found. It corrects
+// what is wrong and returns a sentence for each. It may run beside servers: what they write meanwhile counts. It
 // calls begin before it counts a supplier, which takes longer the more accounts it has.
 func (o *Operator) Recount(ctx context.Context, code string, begin func(supplier string)) (corrected []string, err error) {
 	suppliers, err := o.recounted(ctx, code)
@@ -37,7 +37,35 @@ func (o *Operator) Recount(ctx context.Context, code string, begin func(supplier
 	if count > 0 {
 		corrected = append(corrected, fmt.Sprintf("%d sums of runs did not match the outcomes of their accounts", count))
 	}
+	if err != nil {
+		return corrected, err
+	}
+	if count, err = o.correctTerms(ctx); count > 0 {
+		corrected = append(corrected, fmt.Sprintf("%d accounts could not be found by what their documents say", count))
+	}
 	return corrected, err
+}
+
+// correctTerms corrects the search index, after everything that waits to be indexed was.
+func (o *Operator) correctTerms(ctx context.Context) (corrected int, err error) {
+	for more := true; more; {
+		step, err := o.store.IndexTerms(ctx)
+		if more = step.More; err != nil {
+			return 0, storeError("search.recount", err)
+		}
+	}
+	for step := (landfall.TermsStep{}); !step.Done; {
+		if step, err = o.store.CorrectTerms(ctx, step.Next); err != nil {
+			break
+		}
+		corrected += step.Corrected
+	}
+	if corrected > 0 {
+		err = errors.Join(err, o.change(ctx, "search.recount", "", func(landfall.Tx) (string, error) {
+			return fmt.Sprintf("%d accounts", corrected), nil
+		}))
+	}
+	return corrected, storeError("search.recount", err)
 }
 
 // recounted returns the codes of the named supplier, or of all.

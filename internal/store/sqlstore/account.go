@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"landfall"
@@ -104,6 +107,7 @@ func (v *view) loadAddresses(ctx context.Context, id int64, account *landfall.Ac
 	if err != nil {
 		return err
 	}
+	var places []int64 // the numbers of the supply addresses
 	for _, address := range addresses {
 		// The billing address is stored with number 0, and has no row if none
 		// was sent.
@@ -111,7 +115,7 @@ func (v *view) loadAddresses(ctx context.Context, id int64, account *landfall.Ac
 			data.BillingAddress = address.item
 			continue
 		}
-		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
+		data.SupplyAddresses, places = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item}), append(places, address.id)
 	}
 	points, err := collect(ctx, v.txSession, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
 		return scan(&p.id, &p.ordinal, v.sealer.scan("supply_point", id, &p.ordinal).text("identifier", &p.item.Identifier),
@@ -124,9 +128,11 @@ func (v *view) loadAddresses(ctx context.Context, id int64, account *landfall.Ac
 		return err
 	}
 	for _, point := range points {
-		// Supply addresses are numbered from 1 without gaps and were read in
-		// that order, so a number minus one is an index into the list.
-		place := &data.SupplyAddresses[point.id-1]
+		at, found := slices.BinarySearch(places, point.id)
+		if !found {
+			return fmt.Errorf("supply point %d is at supply address %d, which does not exist", point.ordinal, point.id)
+		}
+		place := &data.SupplyAddresses[at]
 		place.SupplyPoints = append(place.SupplyPoints, point.item)
 	}
 	return nil
@@ -143,9 +149,10 @@ func (v *view) loadSupplyPoints(ctx context.Context, id int64, points []owned[la
 		return err
 	}
 	for _, agreement := range agreements {
-		// Supply points are numbered across the whole account; the numbers do
-		// not restart at each address.
-		point := &points[agreement.id-1].item
+		point, err := pointOf(points, agreement.id, "an agreement")
+		if err != nil {
+			return err
+		}
 		point.Agreements = append(point.Agreements, agreement.item)
 	}
 	meters, err := collect(ctx, v.txSession, func(scan scanner, m *owned[landfall.Meter]) error {
@@ -164,10 +171,25 @@ func (v *view) loadSupplyPoints(ctx context.Context, id int64, points []owned[la
 		return err
 	}
 	for _, meter := range meters {
-		point := &points[meter.id-1].item
+		point, err := pointOf(points, meter.id, "a meter")
+		if err != nil {
+			return err
+		}
 		point.Meters = append(point.Meters, meter.item)
 	}
 	return nil
+}
+
+// pointOf returns the supply point with a number, which a row names. Supply points
+// are numbered across the whole account; the numbers do not restart at each address.
+func pointOf(points []owned[landfall.SupplyPoint], number int64, of string) (*landfall.SupplyPoint, error) {
+	at, found := slices.BinarySearchFunc(points, number, func(point owned[landfall.SupplyPoint], number int64) int {
+		return cmp.Compare(point.ordinal, number)
+	})
+	if !found {
+		return nil, fmt.Errorf("%s belongs to supply point %d, which does not exist", of, number)
+	}
+	return &points[at].item, nil
 }
 
 // loadLists reads the statement periods, the ledger, notes, statements and

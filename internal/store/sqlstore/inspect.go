@@ -71,6 +71,10 @@ var invariants = []struct{ broken, when string }{
 	{"its document was purged, but that is not listed as a failure", `p.state = 'staged' AND p.revision > 0 AND length(p.hash) = 0 AND p.failed_at IS NULL`},
 	{"it was erased, but has a reply of the mail server", `p.erased_at IS NOT NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state = 'sent' AND m.reply <> '')`},
+	{"its open statement period is not the one stored in the account", `a.open_from_on <> coalesce((SELECT max(o.from_on) FROM statement_period o
+		WHERE o.account_id = a.id AND o.to_on IS NULL), '')`},
+	{"an identifier of it belongs to another supplier", `EXISTS (SELECT 1 FROM account_identifier i
+		WHERE i.process_id = p.id AND i.supplier_id <> p.supplier_id)`},
 	{"it has no account, but rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"a delivery of it waits for no other one and will never be sent", `EXISTS (SELECT 1 FROM target_delivery d
 		WHERE d.account_id = p.id AND d.state = 'waiting' AND d.due_at IS NULL AND d.held = FALSE AND NOT EXISTS

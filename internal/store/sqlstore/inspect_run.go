@@ -67,27 +67,39 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 	}
 }
 
-// inspectUndone looks for runs whose count of undone accounts is wrong. It
-// reports whether the inspection continues.
-func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
+// runChecks are checks of whole runs. Each selects the supplier and the number of
+// the runs that fail it.
+var runChecks = []struct {
+	broken string // with a place for the number
+	sums   bool   // a recount corrects it
+	text   string
+}{
+	{"run %s has a wrong number of undone accounts", true, `SELECT s.code, r.number FROM run r JOIN supplier s ON s.id = r.supplier_id
+		WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id`},
+	{"run %s does not have the number of accounts that it selected", false, `SELECT s.code, r.number FROM run r JOIN supplier s ON s.id = r.supplier_id
+		WHERE r.chosen AND r.purged_at IS NULL
+			AND r.selected <> (SELECT coalesce(sum(l.size), 0) FROM run_slice l WHERE l.run_id = r.id) ORDER BY r.id`},
+}
+
+// inspectRunTotals checks whole runs. It reports whether the inspection continues.
+func (s *Store) inspectRunTotals(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
 	type wrong struct{ supplier, number string }
-	var found []wrong
-	err := s.View(ctx, func(reader landfall.View) (err error) {
-		v := reader.(*view) //nolint:forcetypeassert // it is this store's
-		found, err = collect(ctx, v.txSession, func(scan scanner, one *wrong) error { return scan(&one.supplier, &one.number) },
-			`SELECT s.code, r.number FROM run r JOIN supplier s ON s.id = r.supplier_id
-			WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id`)
-		return err
-	})
-	if err != nil {
-		yield(landfall.Inspection{Processes: done}, err)
-		return false
-	}
-	for _, one := range found {
-		finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, Sums: true, What: fmt.Sprintf(
-			"run %s has a wrong number of undone accounts", one.number)}
-		if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
+	for _, check := range runChecks {
+		var found []wrong
+		err := s.View(ctx, func(reader landfall.View) (err error) {
+			v := reader.(*view) //nolint:forcetypeassert // it is this store's
+			found, err = collect(ctx, v.txSession, func(scan scanner, one *wrong) error { return scan(&one.supplier, &one.number) }, check.text)
+			return err
+		})
+		if err != nil {
+			yield(landfall.Inspection{Processes: done}, err)
 			return false
+		}
+		for _, one := range found {
+			finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, Sums: check.sums, What: fmt.Sprintf(check.broken, one.number)}
+			if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
+				return false
+			}
 		}
 	}
 	return true

@@ -32,13 +32,13 @@ const sealedStage = "sealed "
 
 // inspectStages returns all stages in order.
 func (s *Store) inspectStages() []inspectStage {
-	stages := []inspectStage{{"accounts", inspectAccounts}}
+	stages := []inspectStage{{"accounts", inspectAccounts}, {"search terms", inspectTerms}}
 	if s.sealer != nil {
 		for _, one := range rekeyTables {
 			stages = append(stages, inspectStage{sealedStage + one.table, inspectSealed(one)})
 		}
 	}
-	stages = append(stages, inspectStage{"runs", atOnce((*Store).inspectRuns)}, inspectStage{"undone accounts", atOnce((*Store).inspectUndone)},
+	stages = append(stages, inspectStage{"runs", atOnce((*Store).inspectRuns)}, inspectStage{"totals of runs", atOnce((*Store).inspectRunTotals)},
 		inspectStage{"webhooks", atOnce((*Store).inspectWebhooks)}, inspectStage{"failures", atOnce((*Store).inspectFailures)},
 		inspectStage{"sums", inspectSums})
 	if s.db.Embedded() {

@@ -50,9 +50,11 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`DELETE FROM account WHERE id > 0`:                                 "a mail is queued or was sent",
 		`UPDATE process SET number = NULL`:                                 "not have the number that belongs to it",
 		`UPDATE account SET other_posting_count = 99`:                      "fewer postings than postings of other deliveries",
-		undoneText + `'A-00000000'` + undoneFrom:                           "had another number",
-		undoneText + `coalesce(number, '')` + undoneFrom:                   "undone without an event",
-		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:        "but rows of one",
+		`UPDATE account SET open_from_on = '1999-01-01'`:                   "its open statement period",
+		`INSERT INTO account_identifier (process_id, ordinal, supplier_id, digest, value) SELECT id, 99, supplier_id + 1, 0, 'x' FROM process`: "belongs to another supplier",
+		undoneText + `'A-00000000'` + undoneFrom:                                                                            "had another number",
+		undoneText + `coalesce(number, '')` + undoneFrom:                                                                    "undone without an event",
+		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                                                         "but rows of one",
 		`UPDATE process SET state = 'staged', account_number = NULL, account_created_at = NULL, hash = CAST('' AS {bytes})`: "not listed as a failure",
 	}
 	onEach(t, func(t *testing.T, url string) {
@@ -80,6 +82,66 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		force(t, store, `UPDATE mail SET state = 'sent', due_at = NULL, settled_at = 1, purged_at = 1, reply = '250 a@b.co'`)
 		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "has a reply of the mail server") {
 			t.Errorf("an erased account with a reply: found %v", found)
+		}
+	})
+}
+
+// TestWrongSearchTermsWereNotNoticed damages the terms by which an account is found,
+// and has them corrected.
+func TestWrongSearchTermsWereNotNoticed(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := openStore(t, url)
+		prepareStore(t, store)
+		stagePerson(t, store, "1", lovelaceDocument)
+		check := func(what, want string) {
+			t.Helper()
+			if found, _ := inspect(t, store); strings.Join(found, "\n") != want {
+				t.Errorf("%s: found %q", what, found)
+			}
+		}
+		correct := func(want int) {
+			t.Helper()
+			if step, err := store.CorrectTerms(t.Context(), 0); err != nil || step.Corrected != want || step.Seen != 1 || !step.Done {
+				t.Errorf("%+v, %v", step, err)
+			}
+		}
+		check("not indexed yet", "")
+		if _, err := store.IndexTerms(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("indexed", "")
+		correct(0)
+		for _, damage := range []string{
+			`DELETE FROM search_term`, `DELETE FROM search_term WHERE term = 'nlovelace'`, `UPDATE search_term SET term = 'nother' WHERE term = 'nlovelace'`,
+			`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'n' || external, supplier_id, id FROM process`,
+		} {
+			if before := len(findWords(t, store, "lovelace").Accounts); before != 1 {
+				t.Fatalf("lovelace finds %d accounts", before)
+			}
+			force(t, store, damage)
+			check(damage, "S 1: the terms by which it is found are not those of its document")
+			correct(1)
+			check("corrected", "")
+		}
+		// Another region changes the terms of phone numbers of what is indexed from now on.
+		force(t, store, `UPDATE supplier SET region = 'FR'`)
+		check("another region", "")
+		correct(1)
+	})
+}
+
+// TestInspectionFindsWrongRuns damages the totals of a run.
+func TestInspectionFindsWrongRuns(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := openCreated(t, url)
+		force(t, store, `INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once, state, cancelling, reason, created_at, worked,
+			cursor_at, cursor_external, seen, selected, chosen) SELECT 'R-1', id, 'T', FALSE, 'pending', 0, 0, 0, 'FINISHED', FALSE, '', 1, 0, 0, '', 0, 0, TRUE FROM supplier`)
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Fatalf("undamaged, but the inspection found %v", found)
+		}
+		force(t, store, `UPDATE run SET selected = 7`)
+		if found, _ := inspect(t, store); !slices.Contains(found, "S : run R-1 does not have the number of accounts that it selected") {
+			t.Errorf("found %v", found)
 		}
 	})
 }

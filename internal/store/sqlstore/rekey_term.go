@@ -18,18 +18,28 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	} else if err := s.rekeyRefused(ctx); err != nil {
 		return err
 	}
-	var ids []int64
-	err := s.stream(ctx, func(v *view) (err error) {
-		ids, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) },
-			`SELECT id FROM process WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch))
-		return err
-	})
+	step, err := s.CorrectTerms(ctx, after)
 	if err != nil {
 		return err
 	}
+	at.seen, at.encrypted = at.seen+int64(step.Seen), at.encrypted+int64(step.Corrected)
+	at.after = []any{step.Next}
+	if step.Done {
+		at.table, at.after = at.table+1, nil
+	}
+	return nil
+}
+
+// CorrectTerms indexes the accounts again whose terms are not stored as they would be
+// today.
+func (s *Store) CorrectTerms(ctx context.Context, after int64) (step landfall.TermsStep, err error) {
+	ids, err := s.processesAfter(ctx, after, rekeyBatch)
+	if err != nil {
+		return step, err
+	}
 	due, err := s.dueTerms(ctx, ids)
 	if err != nil {
-		return err
+		return step, err
 	}
 	for _, part := range termParts(due) {
 		if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
@@ -38,16 +48,24 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 			}
 			return t.replaceTerms(ctx, part)
 		}); err != nil {
-			return err
+			return step, err
 		}
 	}
-	at.seen, at.encrypted = at.seen+int64(len(ids)), at.encrypted+int64(len(due))
-	if len(ids) < rekeyBatch {
-		at.table, at.after = at.table+1, nil
-		return nil
+	step = landfall.TermsStep{Seen: len(ids), Corrected: len(due), Done: len(ids) < rekeyBatch}
+	if !step.Done {
+		step.Next = ids[len(ids)-1]
 	}
-	at.after = []any{ids[len(ids)-1]}
-	return nil
+	return step, nil
+}
+
+// processesAfter returns the ids of the next processes.
+func (s *Store) processesAfter(ctx context.Context, after int64, most int) (ids []int64, err error) {
+	err = s.stream(ctx, func(v *view) (err error) {
+		ids, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) },
+			`SELECT id FROM process WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(most))
+		return err
+	})
+	return ids, err
 }
 
 // rekeyRefused indexes all refused accounts again.
@@ -84,17 +102,7 @@ func (s *Store) dueTerms(ctx context.Context, ids []int64) (due []indexedAccount
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	has := map[int64][]string{}
-	err = s.stream(ctx, func(v *view) error {
-		clear(has)
-		these, list := sqlset.Among(v.engine, ids)
-		_, err := collect(ctx, v.txSession, func(scan scanner, row *termMatch) error {
-			err := scan(&row.account, &row.term)
-			has[row.account] = append(has[row.account], row.term)
-			return err
-		}, `SELECT account_id, term FROM search_term WHERE account_id`+these, list)
-		return err
-	})
+	has, err := s.storedTerms(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +112,12 @@ func (s *Store) dueTerms(ctx context.Context, ids []int64) (due []indexedAccount
 			return nil, err
 		}
 	}
-	current := termPrefix(s.sealer.WriterID())
+	current := s.termPrefix()
 	known := map[int64]bool{}
 	for _, one := range batch {
 		known[one.id] = true
-		terms, old := slices.Sorted(slices.Values(one.terms)), slices.Sorted(slices.Values(has[one.id]))
-		replace := !slices.Equal(slices.Compact(terms), old)
+		old := has[one.id]
+		replace := !one.hasTerms(old)
 		// An account that cannot be read keeps what was indexed with the current key.
 		// Anything else would leave names in the database, or digests of them under
 		// the old key.
@@ -121,6 +129,35 @@ func (s *Store) dueTerms(ctx context.Context, ids []int64) (due []indexedAccount
 		}
 	}
 	return due, s.dropUnknownTerms(ctx, has, known, current)
+}
+
+// storedTerms returns the terms that are stored for accounts.
+func (s *Store) storedTerms(ctx context.Context, ids []int64) (has map[int64][]string, err error) {
+	err = s.stream(ctx, func(v *view) error {
+		has = map[int64][]string{}
+		these, list := sqlset.Among(v.engine, ids)
+		_, err := collect(ctx, v.txSession, func(scan scanner, row *termMatch) error {
+			err := scan(&row.account, &row.term)
+			has[row.account] = append(has[row.account], row.term)
+			return err
+		}, `SELECT account_id, term FROM search_term WHERE account_id`+these, list)
+		return err
+	})
+	return has, err
+}
+
+// hasTerms reports whether an account's terms are the stored ones.
+func (a *indexedAccount) hasTerms(stored []string) bool {
+	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a.terms))), slices.Sorted(slices.Values(stored)))
+}
+
+// termPrefix is how the terms of the current key begin. Terms in the clear have no
+// such beginning.
+func (s *Store) termPrefix() string {
+	if s.sealer == nil {
+		return ""
+	}
+	return termPrefix(s.sealer.WriterID())
 }
 
 // dropUnknownTerms removes the terms of accounts that no function returns terms for,

@@ -30,6 +30,7 @@ type indexedAccount struct {
 	version      int64 // its revision, or when it was refused
 	readable     bool
 	terms        []string
+	phones       []string // those of phone numbers
 }
 
 // IndexTerms indexes a batch of accounts that were staged or refused since the last
@@ -186,7 +187,8 @@ func (s *Store) readStaged(ctx context.Context, v *view, ids []int64, most int64
 			return nil
 		}
 		if document, err := v.sealer.openDocument(key, kept, v.sealer.openHash(key, hash)); err == nil {
-			one.readable, one.terms = true, s.encodedTerms(document, region)
+			one.readable = true
+			one.terms, one.phones = s.encodedTerms(document, region)
 		}
 		batch = append(batch, one)
 		return nil
@@ -196,15 +198,19 @@ func (s *Store) readStaged(ctx context.Context, v *view, ids []int64, most int64
 	return batch, large, err
 }
 
-func (s *Store) encodedTerms(document []byte, region string) (all []string) {
+// encodedTerms returns the terms of a document as they are stored, and which of them are
+// of phone numbers.
+func (s *Store) encodedTerms(document []byte, region string) (all, phones []string) {
 	for _, term := range s.termsOf(document, region, s.terms.ExactOnly()) {
 		// A term that a database would refuse is left out. The account is found by
 		// its other terms, and the indexer does not get stuck.
 		if forms := s.terms.Encode(term); len(forms) > 0 && storable(forms[0]) {
-			all = append(all, forms[0])
+			if all = append(all, forms[0]); term.Kind == landfall.TermPhone {
+				phones = append(phones, forms[0])
+			}
 		}
 	}
-	return all
+	return all, phones
 }
 
 // termParts divides accounts so that each part has about indexRows terms.
@@ -296,7 +302,7 @@ func (s *Store) indexRefused(ctx context.Context) (int, error) {
 			}
 			// What cannot be read is not found by its terms.
 			if err := v.sealer.scan("refusal", key.Supplier, key.External).open("person", sealed, &document); err == nil && document != nil {
-				one.terms = s.encodedTerms(document, region)
+				one.terms, _ = s.encodedTerms(document, region)
 			}
 			return nil
 		}, `SELECT r.id, r.supplier_id, r.at, s.code, r.external, s.region, r.person FROM refusal r JOIN supplier s ON s.id = r.supplier_id

@@ -147,6 +147,9 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	indexAll(t, store)
 	term := termQuery
 	// Prefixes cannot be matched where terms are stored as digests.
+	if step, err := store.CorrectTerms(t.Context(), 0); err != nil || step.Corrected != 0 || step.Seen != 2 || !step.Done {
+		t.Errorf("CorrectTerms of a right index: %+v, %v", step, err)
+	}
 	begins := func(query landfall.SearchQuery, wanted ...string) {
 		t.Helper()
 		if find(t, store, query).ExactOnly {
