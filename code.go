@@ -40,6 +40,7 @@ const (
 	CodeDeliveryRefused       = "delivery_refused"
 	CodeDeliveryNotPending    = "delivery_not_pending"
 	CodeErased                = "account_erased"
+	CodeRecordDamaged         = "account_record_damaged"
 	CodeEventCursorUnknown    = "event_cursor_unknown"
 	CodeEventCursorTooOld     = "event_cursor_too_old"
 

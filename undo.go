@@ -45,11 +45,12 @@ const (
 	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it that did not come with its delivery
 	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
 	KeptErased        KeptReason = CodeErased        // there is nothing left to stage it from
+	KeptDamaged       KeptReason = CodeRecordDamaged // the document it would be created from again cannot be read
 	KeptDelivered     KeptReason = CodeDelivered     // it was delivered to a target, or may have been
 )
 
 // KeptReasons lists the reasons in the order they are checked.
-var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptCustomersTold, KeptDelivered}
+var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptDamaged, KeptCustomersTold, KeptDelivered}
 
 // UndoOutcome is the answer to one UndoRequest.
 type UndoOutcome struct {

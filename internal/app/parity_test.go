@@ -16,7 +16,7 @@ import (
 // the limit on guessing keys, operator mistakes, and what the importing client
 // makes of an answer. They have tests of their own.
 var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting
-	window_over delivered has_postings customers_were_told account_erased
+	window_over delivered has_postings customers_were_told account_erased account_record_damaged
 	note_already_exists transaction_already_exists`)
 
 func allStories(t *testing.T) string {

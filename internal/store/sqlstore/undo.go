@@ -26,6 +26,7 @@ type undoing struct {
 	posted  int    // postings since it was created
 	others  int    // those that did not come with its delivery
 	erased  bool   // its personal data is gone
+	damaged bool   // its document is not the one that was staged
 	run     string // the run that created it
 }
 
@@ -56,6 +57,9 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 		open.Set(one, landfall.UndoOutcome{Verdict: landfall.UndoNoAccount})
 	}
 	if err := t.lockUndoAccounts(ctx, found); err != nil {
+		return err
+	}
+	if err := t.readUndoRecords(ctx, found); err != nil {
 		return err
 	}
 	mailed, err := t.mailed(ctx, found)
@@ -144,6 +148,8 @@ func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed, delivered ma
 		return landfall.KeptHasPostings, nil
 	case one.Wanted.erased:
 		return landfall.KeptErased, nil
+	case one.Wanted.damaged:
+		return landfall.KeptDamaged, nil
 	case delivered[one.Wanted.id]:
 		mails, err := t.MailsOf(ctx, one.Key)
 		if slices.ContainsFunc(mails, func(mail landfall.MailRecord) bool { return mail.MayHaveArrived() }) {

@@ -72,6 +72,36 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	return t.fail(rows.Err())
 }
 
+// readUndoRecords reads the documents that the accounts would be created from again,
+// and notes which are damaged.
+func (t *tx) readUndoRecords(ctx context.Context, found []*undoCall) error {
+	if len(found) == 0 {
+		return nil
+	}
+	byID := make(map[int64]*undoCall, len(found))
+	for _, one := range found {
+		byID[one.Wanted.id] = one
+	}
+	these, list := sqlset.Among(t.engine, idsOf(found))
+	rows, err := t.query(ctx, `SELECT g.process_id, g.hash, g.document FROM account a
+		JOIN staging g ON g.process_id = a.id AND g.revision = a.revision WHERE a.id`+these+` AND g.purged_at IS NULL`, list)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var hash, kept []byte
+		if err := rows.Scan(&id, &hash, &kept); err != nil {
+			return t.fail(err)
+		}
+		one := byID[id]
+		_, err := t.sealer.openDocument(one.Key, kept, t.sealer.openHash(one.Key, hash))
+		one.Wanted.damaged = err != nil
+	}
+	return t.fail(rows.Err())
+}
+
 // mailed returns which accounts have mails, in any state. Most suppliers send
 // none. While an account is locked, no mail is added to it.
 func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, error) {

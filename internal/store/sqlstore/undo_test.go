@@ -72,6 +72,18 @@ func TestNumberBelongsToItsAccountForEver(t *testing.T) {
 	})
 }
 
+// TestUndoOfADamagedRecordLostTheAccount undoes an account that could not be created again.
+func TestUndoOfADamagedRecordLostTheAccount(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := openCreated(t, url)
+		force(t, store, `UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`)
+		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: "operator:a"})
+		if err != nil || outcome.Verdict != landfall.UndoKept || outcome.Kept != landfall.KeptDamaged {
+			t.Errorf("%+v, %v", outcome, err)
+		}
+	})
+}
+
 // TestUndoDeletesAllRows checks every table that has an account
 // column, including those added later. The search terms are those of the staged data,
 // which stays.
