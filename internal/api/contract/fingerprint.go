@@ -3,6 +3,7 @@ package contract
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 
 	"landfall/internal/api/rules"
 )
@@ -13,10 +14,20 @@ import (
 // can compute it from its own copy. Numbers are rounded to the precision of
 // ECMAScript; AccountDifferences compares them exactly.
 func Fingerprint(document []byte) (string, error) {
-	form, err := rules.Canonical(document)
+	buffer := formBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
+	form, err := rules.AppendCanonical((*buffer)[:0], document)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(form)
+	if cap(form) <= maxFormBuffer {
+		*buffer = form
+		formBuffers.Put(buffer)
+	}
 	return hex.EncodeToString(sum[:]), nil
 }
+
+var formBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxFormBuffer is the largest buffer that is kept for the next document.
+const maxFormBuffer = 64 << 10

@@ -16,6 +16,21 @@ import (
 // same value have the same form. A number that ECMAScript cannot represent is
 // rounded to the nearest one that it can. The value is not modified.
 func Canonical(value []byte) ([]byte, error) {
+	return AppendCanonical(make([]byte, 0, len(value)), value)
+}
+
+// AppendCanonical appends the canonical form of a value.
+func AppendCanonical(dst, value []byte) ([]byte, error) {
+	if form, plain := appendPlainCanonical(dst, string(value)); plain {
+		return form, nil
+	}
+	form, err := libraryCanonical(value)
+	return append(dst, form...), err
+}
+
+// libraryCanonical handles values that are not plain, and finds what is wrong with
+// them.
+func libraryCanonical(value []byte) ([]byte, error) {
 	form := jsontext.Value(bytes.Clone(value))
 	if err := form.Canonicalize(); err != nil {
 		return nil, errors.New("the JSON has no canonical form") // the library's text may contain data

@@ -231,8 +231,8 @@ func TestSameJSON(t *testing.T) {
 	}
 }
 
-// FuzzCanonical checks that the form is stable, means the same to another
-// decoder, and that members and spelling do not matter.
+// FuzzCanonical checks that the library writes the same form, that it is stable and
+// means the same to another decoder, and that members and spelling do not matter.
 func FuzzCanonical(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -247,6 +247,9 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if other, err := libraryCanonical(value); err != nil || !bytes.Equal(form, other) {
+			t.Fatalf("%q became %q, but %q with the library, %v", value, form, other, err)
+		}
 		again, err := Canonical(form)
 		if err != nil || !bytes.Equal(form, again) {
 			t.Fatalf("%q became %q, then %q, %v", value, form, again, err)
@@ -256,4 +259,63 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("%q is not the same when indented: %v", value, err)
 		}
 	})
+}
+
+// TestPlainFormIsTheFormOfTheLibrary compares both writers with the same values.
+func TestPlainFormIsTheFormOfTheLibrary(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	values := []string{
+		`{}`, `[]`, ` { } `, `{"b":{"d":1,"c":[{}, {"z":1,"a":2}]},"a":[]}`, `{"a":"x\\","b":"\\\"","c":"\\\\"}`, `"\\"`, "\"\x7f\"", `"</>&` + "\u2028" + `"`,
+		`0`, `-0`, `-0.0`, `0.0`, `1.50`, `-1.50`, `10.00`, `0.000010`, `0.0000010`, `0.00000010`, `999999999999999`, `99999999999.999`, `1e2`, `-1E-2`, `1.0e0`,
+		strings.Repeat("[", 70) + strings.Repeat("]", 70), `{"ab":1,"a":2,"":3,"abc":4,"B":5}`, string(sample),
+	}
+	for range 5000 {
+		values = append(values, randomJSON(random, 4))
+	}
+	plainValues := 0
+	for _, value := range values {
+		want, err := libraryCanonical([]byte(value))
+		if err != nil {
+			t.Fatalf("%s: %v", value, err)
+		}
+		form, plain := appendPlainCanonical([]byte("before"), value)
+		if !plain {
+			if string(form) != "before" {
+				t.Errorf("%s: what was not written is %q", value, form)
+			}
+			continue
+		}
+		if plainValues++; string(form) != "before"+string(want) {
+			t.Errorf("%s became %q\nwant %q", value, form, want)
+		}
+	}
+	if plainValues < len(values)/2 {
+		t.Errorf("only %d of %d values are plain", plainValues, len(values))
+	}
+	// What is broken is never plain: cut a value, and change one of its bytes.
+	for _, value := range values {
+		if value == "" || len(value) > 3000 {
+			continue
+		}
+		at := random.IntN(len(value))
+		for _, broken := range []string{value[:at], value + ",", value[:at] + string(rune(random.IntN(128))) + value[at+1:]} {
+			want, err := libraryCanonical([]byte(broken))
+			if form, plain := appendPlainCanonical(nil, broken); plain && (err != nil || !bytes.Equal(form, want)) {
+				t.Errorf("%q became %q; the library says %q, %v", broken, form, want, err)
+			}
+		}
+	}
+}
+
+func BenchmarkCanonical(b *testing.B) {
+	for name, write := range map[string]func([]byte) ([]byte, error){"plain": Canonical, "library": libraryCanonical} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(sample)))
+			for range b.N {
+				if _, err := write(sample); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
