@@ -32,6 +32,10 @@ func AppendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(text); {
+		if unescaped[text[i]] {
+			i++
+			continue
+		}
 		c, size := rune(text[i]), 1
 		if c >= utf8.RuneSelf {
 			c, size = utf8.DecodeRuneInString(text[i:])
@@ -46,6 +50,14 @@ func AppendString(dst []byte, text string) []byte {
 	}
 	return append(append(dst, text[from:]...), '"')
 }
+
+// unescaped marks the ASCII letters that need no escape.
+var unescaped = func() (letters [256]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		letters[c] = needsNoEscape(c)
+	}
+	return letters
+}()
 
 func needsNoEscape(c rune) bool {
 	return c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' && c != 0x2028 && c != 0x2029
