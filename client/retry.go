@@ -50,6 +50,9 @@ func retryable(err error, once bool) (wait time.Duration, again bool) {
 	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return 0, false
 	}
+	if _, hopeless := errors.AsType[*CutOffError](err); hopeless {
+		return 0, false
+	}
 	refusal, ok := errors.AsType[*Error](err)
 	if !ok {
 		return 0, !once // the network: it may have been done

@@ -123,6 +123,7 @@ type exporter struct {
 // from the last complete page.
 func (e *exporter) copyAll(ctx context.Context) error {
 	lastProgress, pause := time.Now(), 100*time.Millisecond
+	cutOffs, cutAt := 0, -1
 	for !e.journal.state.Read {
 		before := e.journal.state.Accounts
 		err := e.copyPages(ctx)
@@ -132,6 +133,14 @@ func (e *exporter) copyAll(ctx context.Context) error {
 		wait, temporary := client.Temporary(err)
 		if _, ofFiles := errors.AsType[lastingError](err); ofFiles || !temporary || ctx.Err() != nil {
 			return err
+		}
+		if cut, is := errors.AsType[pageCutOff](err); is {
+			if at := e.journal.state.Accounts + cut.accounts; at != cutAt {
+				cutOffs, cutAt = 0, at
+			}
+			if cutOffs++; cutOffs == client.MaxCutOffs {
+				return &client.CutOffError{Behind: cut.last, Err: cut.error}
+			}
 		}
 		if e.journal.state.Accounts > before {
 			lastProgress, pause = time.Now(), 100*time.Millisecond

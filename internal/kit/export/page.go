@@ -129,9 +129,13 @@ func (f *fetcher) read(lines *client.AccountLines) (_ *accountPage, err error) {
 		p.memory = make([]byte, 0, 1<<20)
 	}
 	defer func() {
-		if err != nil {
-			p.release()
+		if err == nil {
+			return
 		}
+		if _, ofFiles := errors.AsType[lastingError](err); !ofFiles {
+			err = p.cutOff(err)
+		}
+		p.release()
 	}()
 	last := byte('\n')
 	for {
@@ -159,19 +163,38 @@ func (f *fetcher) read(lines *client.AccountLines) (_ *accountPage, err error) {
 			return nil, lastingError{err}
 		}
 		rest := &lineCounter{out: p.file, last: last}
-		if _, err := io.Copy(rest, lines); err != nil {
+		_, err := io.Copy(rest, lines)
+		if p.accounts += rest.lines; err != nil {
 			return nil, fmt.Errorf("cannot read the server's accounts: %w", err)
 		}
 		if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 			return nil, lastingError{err}
 		}
-		p.accounts, last = p.accounts+rest.lines, rest.last
+		last = rest.last
 	}
 	// HTTP reports a stream that was cut off. This holds even if a proxy on the way hides it.
 	if last != '\n' {
 		return nil, fmt.Errorf("cannot read the server's accounts: %w", io.ErrUnexpectedEOF)
 	}
 	return p, nil
+}
+
+// pageCutOff says that a page ended early.
+type pageCutOff struct {
+	error
+	accounts int    // that arrived
+	last     string // external number of the last one; "" if unknown
+}
+
+func (e pageCutOff) Unwrap() error { return e.error }
+
+// cutOff tells where a page ended early.
+func (p *accountPage) cutOff(err error) pageCutOff {
+	cut := pageCutOff{error: err, accounts: max(p.accounts, bytes.Count(p.memory, []byte("\n")))}
+	if end := bytes.LastIndexByte(p.memory, '\n'); end >= 0 && p.file == nil {
+		cut.last = client.ExternalNumber(p.memory[bytes.LastIndexByte(p.memory[:end], '\n')+1 : end])
+	}
+	return cut
 }
 
 // keepBuffer keeps the memory of a page for another one.
