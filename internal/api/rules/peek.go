@@ -1,6 +1,9 @@
 package rules
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // Peek returns two string members of the outermost object, for callers that must
 // know which account a body is about before reading it. It stops as soon as it
@@ -54,25 +57,7 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 // copied as they are, which is much faster than reading them.
 func AppendReplaced(dst, object []byte, name, value string) []byte {
 	dst = append(dst, '{')
-	for at := skipBlanks(object, 0) + 1; at < len(object); {
-		if at = skipBlanks(object, at); at >= len(object) || object[at] == '}' {
-			break
-		}
-		if object[at] == ',' {
-			at++
-			continue
-		}
-		end := skipString(object, at)
-		if end < 0 {
-			break
-		}
-		quoted := object[at:end]
-		at = skipBlanks(object, skipBlanks(object, end)+1) // after the colon
-		if end = skipJSON(object, at); end < 0 {
-			break
-		}
-		text := bytes.TrimRight(object[at:end], " \t\r\n")
-		at = end
+	for quoted, text := range members(object) {
 		if string(text) == "null" {
 			continue
 		}
@@ -84,6 +69,72 @@ func AppendReplaced(dst, object []byte, name, value string) []byte {
 		dst = append(dst, text...)
 	}
 	return append(dst, '}')
+}
+
+// Members iterates over the members of an object that was validated before. The
+// values are parts of the object. Of anything else it yields nothing.
+func Members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for quoted, value := range members(object) {
+			if name, _ := stringValue(quoted); !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// members iterates over the members with their names in quotes.
+func members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
+		at := skipBlanks(object, 0)
+		if at >= len(object) || object[at] != '{' {
+			return
+		}
+		for at++; at < len(object); {
+			switch at = skipBlanks(object, at); {
+			case at < len(object) && object[at] == ',':
+				at++
+				continue
+			case at >= len(object) || object[at] != '"':
+				return
+			}
+			end := skipString(object, at)
+			if end < 0 {
+				return
+			}
+			quoted := object[at:end]
+			at = skipBlanks(object, skipBlanks(object, end)+1) // after the colon
+			if end = skipJSON(object, at); end < 0 || !yield(quoted, bytes.TrimRight(object[at:end], " \t\r\n")) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+// Items iterates over the items of a list that was validated before. They are
+// parts of the list. Of anything else it yields nothing.
+func Items(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		at := skipBlanks(list, 0)
+		if at >= len(list) || list[at] != '[' {
+			return
+		}
+		for at++; at < len(list); {
+			switch at = skipBlanks(list, at); {
+			case at < len(list) && list[at] == ',':
+				at++
+				continue
+			case at >= len(list) || list[at] == ']':
+				return
+			}
+			end := skipJSON(list, at)
+			if end <= at || !yield(bytes.TrimRight(list[at:end], " \t\r\n")) {
+				return
+			}
+			at = end
+		}
+	}
 }
 
 // skipBlanks returns the position of the next byte that is not white space.

@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -79,4 +80,57 @@ func TestAppendReplaced(t *testing.T) {
 			t.Errorf("%s became %s, want %s", object, got, want)
 		}
 	}
+}
+
+// Members and Items yield what the standard library reads, byte for byte.
+func TestMembersAndItemsMatchRead(t *testing.T) {
+	value := rapid.Custom(func(t *rapid.T) any {
+		return rapid.SampledFrom([]any{nil, true, -1.5e3, 7, "", "a", `"b":"x"`, "\\", "}],", []any{}, []any{"a", nil, map[string]any{"b": "}"}}, map[string]any{"é\n": []any{1, 2}}}).Draw(t, "value")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		body := marshal(t, rapid.MapOf(rapid.String(), value).Draw(t, "object"))
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(body, &want); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]json.RawMessage{}
+		for name, value := range Members(body) {
+			got[name] = value
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: %s, want %s", body, got, want)
+		}
+		body = marshal(t, rapid.SliceOf(value).Draw(t, "list"))
+		var items, found []json.RawMessage
+		if err := json.Unmarshal(body, &items); err != nil {
+			t.Fatal(err)
+		}
+		for item := range Items(body) {
+			found = append(found, item)
+		}
+		if len(found)+len(items) > 0 && !reflect.DeepEqual(found, items) {
+			t.Fatalf("%s: %s, want %s", body, found, items)
+		}
+	})
+}
+
+// marshal returns JSON with white space wherever it may be.
+func marshal(t *rapid.T, value any) []byte {
+	t.Helper()
+	body, err := json.MarshalIndent(value, " ", rapid.SampledFrom([]string{"", "\t"}).Draw(t, "indent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func FuzzMembersAndItems(f *testing.F) {
+	f.Add([]byte(`{"a":[1,{"b":"}"}],"c" : null }`))
+	f.Add([]byte(`[}`))
+	f.Fuzz(func(_ *testing.T, body []byte) {
+		for range Members(body) {
+		}
+		for range Items(body) {
+		}
+	})
 }
