@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,6 +153,9 @@ func (c *Client) AccountLines(ctx context.Context, supplier string, query Accoun
 	return lines, err
 }
 
+// accountsError says what could not be read.
+func accountsError(err error) error { return fmt.Errorf("cannot read the server's accounts: %w", err) }
+
 // accountPage is how many whole accounts one request asks for.
 const accountPage = 500
 
@@ -160,6 +164,27 @@ const accountPage = 500
 // again.
 func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQuery) iter.Seq2[Account, error] {
 	return func(yield func(Account, error) bool) {
+		for text, err := range c.AccountTexts(ctx, supplier, query) {
+			if err != nil {
+				yield(Account{}, err)
+				return
+			}
+			var account Account
+			if err := json.Unmarshal(text, &account); err != nil {
+				yield(Account{}, accountsError(err))
+				return
+			}
+			if !yield(account, nil) {
+				return
+			}
+		}
+	}
+}
+
+// AccountTexts streams whole accounts like Accounts, each as the JSON object that the server sent, for
+// callers that decode on several cores or not at all.
+func (c *Client) AccountTexts(ctx context.Context, supplier string, query AccountQuery) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
 		query.After, query.Limit = "", accountPage
 		next := query.values()
 		for next != nil {
@@ -167,9 +192,9 @@ func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQue
 			following := url.Values(nil)
 			err := c.retry(ctx, false, func() (err error) {
 				following, err = c.readAccounts(ctx, apiCall{method: http.MethodGet, path: apiPath("accounts", supplier), query: next},
-					taken, func(account Account) bool {
+					taken, func(text json.RawMessage) bool {
 						taken++
-						ended = !yield(account, nil)
+						ended = !yield(text, nil)
 						return !ended
 					})
 				return err
@@ -178,7 +203,7 @@ func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQue
 				return
 			}
 			if err != nil {
-				yield(Account{}, err)
+				yield(nil, err)
 				return
 			}
 			next = following
@@ -186,24 +211,30 @@ func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQue
 	}
 }
 
+// accountBuffer is how much of a page is read at once.
+const accountBuffer = 64 << 10
+
 // readAccounts reads one page line by line, without the accounts that were read before, and returns
 // the query for the next page, nil on the last one.
-func (c *Client) readAccounts(ctx context.Context, call apiCall, skip int, each func(Account) bool) (next url.Values, err error) {
+func (c *Client) readAccounts(ctx context.Context, call apiCall, skip int, each func(json.RawMessage) bool) (next url.Values, err error) {
 	response, err := c.send(ctx, call)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	decoder := json.NewDecoder(response.Body)
+	lines := bufio.NewReaderSize(response.Body, accountBuffer)
 	for i := 0; ; i++ {
-		var account Account
-		switch err := decoder.Decode(&account); {
-		case errors.Is(err, io.EOF):
+		line, err := lines.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
 			return nextPage(response)
+		case errors.Is(err, io.EOF):
+			// HTTP reports a page that was cut off. This holds even if a proxy on the way hides it.
+			return nil, accountsError(io.ErrUnexpectedEOF)
 		case err != nil:
-			return nil, fmt.Errorf("cannot read the server's accounts: %w", err)
+			return nil, accountsError(err)
 		}
-		if i >= skip && !each(account) {
+		if i >= skip && !each(line[:len(line)-1]) {
 			return nil, nil
 		}
 	}
