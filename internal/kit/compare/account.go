@@ -10,26 +10,29 @@ type accountState struct {
 	timesInBook int // how often the account itself is in the book
 	posted      bool
 	figures     landfall.Figures
-	known       map[storedItem]bool
+	known       map[itemIdentity]bool
 	notes       map[uint64]map[int64]bool // by fingerprint and creation time
 	found       serverAccount
 	deviation   deviation
-	lines       []*storedPart // with their texts, unless only figures are compared
+	lines       []*bookLine
+}
+
+// itemIdentity identifies an item that is no note.
+type itemIdentity struct {
+	kind byte
+	id   uint64
 }
 
 // add adds a line of the book. A later line of an account replaces an earlier one, as on the
 // server; duplicate items count once.
-func (a *accountState) add(p *storedPart) {
-	if p.Account {
+func (a *accountState) add(p *bookLine) {
+	if p.account {
 		a.lines = nil // books are read accounts first, so these are earlier lines of the account itself
 		a.timesInBook++
-		a.figures, a.known, a.notes = landfall.Figures{Currency: p.Currency}, nil, nil
-		for i, number := range a.figures.Numbers() {
-			*number = p.Numbers[i]
-		}
+		a.figures, a.known, a.notes = p.figures, nil, nil
 		// The items are already in the figures. They are only recorded, so that later lines do not
 		// count them again.
-		for _, one := range p.Items {
+		for _, one := range p.items {
 			a.isNew(one)
 		}
 		a.lines = append(a.lines, p)
@@ -37,11 +40,11 @@ func (a *accountState) add(p *storedPart) {
 	}
 	a.posted = true
 	a.lines = append(a.lines, p)
-	for _, one := range p.Items {
+	for _, one := range p.items {
 		if !a.isNew(one) {
 			continue
 		}
-		switch one.Kind {
+		switch one.kind {
 		case itemNote:
 			a.figures.Notes++
 		case itemStatement:
@@ -49,24 +52,24 @@ func (a *accountState) add(p *storedPart) {
 		case itemInstruction:
 			a.figures.Instructions++
 		case itemTransaction:
-			if int(one.Of) < len(landfall.TransactionTypes) {
-				a.figures.CountTransaction(landfall.TransactionTypes[one.Of], money.Amount(one.Amount))
+			if int(one.of) < len(landfall.TransactionTypes) {
+				a.figures.CountTransaction(landfall.TransactionTypes[one.of], money.Amount(one.amount))
 			}
-			a.figures.Balance += money.Amount(one.Signed)
+			a.figures.Balance += money.Amount(one.signed)
 		}
 	}
 }
 
 // isNew reports whether an item is new to the account, and records it.
-func (a *accountState) isNew(one storedItem) bool {
-	if one.Kind == itemNote {
+func (a *accountState) isNew(one lineItem) bool {
+	if one.kind == itemNote {
 		return a.isNewNote(one)
 	}
 	if a.known == nil {
-		a.known = map[storedItem]bool{}
+		a.known = map[itemIdentity]bool{}
 	}
 	// A transaction is identified by its ID, whatever its type and amount.
-	identity := storedItem{Kind: one.Kind, ID: one.ID}
+	identity := itemIdentity{one.kind, one.id}
 	added := !a.known[identity]
 	a.known[identity] = true
 	return added
@@ -74,9 +77,9 @@ func (a *accountState) isNew(one storedItem) bool {
 
 // isNewNote applies the rule of the service: notes with the same text are the same, unless both
 // have different creation times.
-func (a *accountState) isNewNote(one storedItem) bool {
-	times := a.notes[one.ID]
-	if times != nil && (one.At == 0 || times[one.At]) {
+func (a *accountState) isNewNote(one lineItem) bool {
+	times := a.notes[one.id]
+	if times != nil && (one.at == 0 || times[one.at]) {
 		return false
 	}
 	if a.notes == nil {
@@ -84,9 +87,9 @@ func (a *accountState) isNewNote(one storedItem) bool {
 	}
 	if times == nil {
 		times = map[int64]bool{}
-		a.notes[one.ID] = times
+		a.notes[one.id] = times
 	}
-	times[one.At] = true
+	times[one.at] = true
 	return true
 }
 

@@ -8,14 +8,14 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// storedLine parses a line of a book as a comparison does.
-func storedLine(t *testing.T, kind book.Kind, text string) *storedPart {
+// readLine parses a line of a book as a comparison does.
+func readLine(t *testing.T, kind book.Kind, text string) *bookLine {
 	t.Helper()
 	p := parseLine(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
 	if !p.readable || p.key != (landfall.Key{Supplier: "N", External: "1"}) {
 		t.Fatalf("%+v", p)
 	}
-	return p.stored()
+	return &p
 }
 
 const testKey = `"import_supplier":"N","external_account_number":"1"`
@@ -24,7 +24,7 @@ const testKey = `"import_supplier":"N","external_account_number":"1"`
 // treats as the same.
 func TestDuplicatesCountOnce(t *testing.T) {
 	a := &accountState{found: serverAccount{State: Missing}}
-	a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
+	a.add(readLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
 		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
 	for _, notes := range []string{
 		`{"body":"a"}`, // the same
@@ -33,13 +33,13 @@ func TestDuplicatesCountOnce(t *testing.T) {
 		`{"body":"b","created_at":"2026-01-02T00:00:00Z"}`, // another
 		`{"body":"c"},{"body":"c"}`,                        // one
 	} {
-		a.add(storedLine(t, book.Notes, `{`+testKey+`,"notes":[`+notes+`]}`))
+		a.add(readLine(t, book.Notes, `{`+testKey+`,"notes":[`+notes+`]}`))
 	}
 	for range 2 {
-		a.add(storedLine(t, book.Transactions, `{`+testKey+`,"transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"},
+		a.add(readLine(t, book.Transactions, `{`+testKey+`,"transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"},
 			{"transaction_id":"t2","transaction_date":"2026-01-02","amount":"4.00","type":"CHARGE","reason":"FEE"}]}`))
-		a.add(storedLine(t, book.Statements, `{`+testKey+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
-		a.add(storedLine(t, book.Instructions, `{`+testKey+`,"vendor":"v","reference":"r","type":"CARD"}`))
+		a.add(readLine(t, book.Statements, `{`+testKey+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
+		a.add(readLine(t, book.Instructions, `{`+testKey+`,"vendor":"v","reference":"r","type":"CARD"}`))
 	}
 	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 6000}
 	want.CountTransaction(landfall.Payment, 3000)
@@ -72,7 +72,7 @@ func TestAccountStates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &accountState{found: serverAccount{State: Missing}}
-			a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
+			a.add(readLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"}]}`))
 			for _, one := range c.told {
 				a.merge(one)
 			}

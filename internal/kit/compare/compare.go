@@ -14,8 +14,9 @@ import (
 
 	"landfall"
 	"landfall/client"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
 	"landfall/internal/kit/book"
-	"landfall/internal/store/pack"
 )
 
 // State is the state of a book's account on the server.
@@ -104,9 +105,9 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 			return result, ErrRole
 		}
 	}
-	heaps := newPartitions(order.FiguresOnly)
+	heaps := newPartitions()
 	defer func() { err = errors.Join(err, heaps.close()) }()
-	c := &comparison{options: order, server: server, partitions: heaps, result: Result{Accounts: map[State]int{}}}
+	c := &comparison{options: order, server: server, partitions: heaps, sent: newSentRecords(), result: Result{Accounts: map[State]int{}}}
 	if err := c.readBook(ctx); err != nil {
 		return result, err
 	}
@@ -121,6 +122,10 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 		}
 	}
 	// Both sides are partitioned now.
+	c.sent.hashes = nil
+	if err := heaps.finish(); err != nil {
+		return result, err
+	}
 	for at := range heaps.parts {
 		if err := c.comparePartition(ctx, at); err != nil {
 			return result, err
@@ -134,6 +139,7 @@ type comparison struct {
 	options    Options
 	server     *client.Client
 	partitions *partitions
+	sent       *sentRecords
 	result     Result
 	done       int
 }
@@ -141,18 +147,17 @@ type comparison struct {
 // maxSuppliers is more than any real book has.
 const maxSuppliers = 100
 
-// readBook adds every line to the partition of its account.
+// readBook adds every line to the partition of its account. It only reads the key of a line; the rest is
+// read when the account is compared.
 func (c *comparison) readBook(ctx context.Context) error {
 	for number, file := range c.options.Book.Files {
-		take := func(ctx context.Context, line book.Line) bookLine {
-			return c.parseLine(ctx, number, file.Kind, line)
-		}
-		for block, err := range book.Map(ctx, file, take) {
+		peek := func(ctx context.Context, line book.Line) peekedLine { return c.peekLine(ctx, number, file.Kind, line) }
+		for block, err := range book.Map(ctx, file, peek) {
 			if err != nil {
 				return err
 			}
 			for i := range block {
-				if err := c.addLine(&block[i]); err != nil {
+				if err := c.addLine(ctx, &block[i]); err != nil {
 					return err
 				}
 			}
@@ -163,22 +168,27 @@ func (c *comparison) readBook(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// parseLine parses a line, and keeps its text unless only figures are compared.
-func (c *comparison) parseLine(ctx context.Context, file int, kind book.Kind, line book.Line) bookLine {
-	p := parseLine(ctx, kind, line, c.options.Currency)
-	if p.readable && !c.options.FiguresOnly {
-		p.file, p.line = file, line.Number
-		p.text, p.err = pack.Pack(line.Text)
+// peekedLine is a line of which only the key was read.
+type peekedLine struct {
+	record
+	readable bool
+	hash     recordHash // of an account
+}
+
+func (c *comparison) peekLine(ctx context.Context, file int, kind book.Kind, line book.Line) (p peekedLine) {
+	p.record = record{kind: bookRecord, file: file, line: line.Number, text: line.Text}
+	p.key.Supplier, p.key.External, p.readable = rules.Peek(line.Text, "import_supplier", "external_account_number")
+	p.readable = p.readable && !line.TooLong && p.key.Supplier != "" && contract.ValidExternalNumber(p.key.External)
+	if p.readable && kind == book.Accounts && !c.options.FiguresOnly {
+		p.hash = c.sent.hash(line.Text)
 	}
 	return p
 }
 
 // addLine counts a line that cannot be parsed; 'landfall validate' says what is wrong with it.
-func (c *comparison) addLine(p *bookLine) error {
-	if p.err != nil {
-		return p.err
-	}
-	if !p.readable {
+func (c *comparison) addLine(ctx context.Context, p *peekedLine) error {
+	// A line that cannot be parsed names no supplier.
+	if !p.readable || c.supplier(p.key.Supplier) == nil && !c.parseRecord(ctx, &p.record).readable {
 		c.result.Unreadable++
 		return nil
 	}
@@ -188,7 +198,18 @@ func (c *comparison) addLine(p *bookLine) error {
 		}
 		c.result.Suppliers = append(c.result.Suppliers, &Supplier{Code: p.key.Supplier, tallies: &landfall.Tallies{}})
 	}
-	return c.partitions.add(partitionRecord{Supplier: p.key.Supplier, External: p.key.External, Part: p.stored()})
+	if p.hash != (recordHash{}) {
+		c.sent.hashes[p.hash[0]] = struct{}{}
+	}
+	return c.partitions.add(p.record)
+}
+
+// parseRecord parses a line of the book.
+func (c *comparison) parseRecord(ctx context.Context, one *record) *bookLine {
+	file := c.options.Book.Files[one.file]
+	p := parseLine(ctx, file.Kind, book.Line{Number: one.line, Text: one.text}, c.options.Currency)
+	p.at = file.At(one.line)
+	return &p
 }
 
 // supplier finds a supplier in a short list, which keeps the order of the book.
@@ -200,61 +221,110 @@ func (c *comparison) supplier(code string) *Supplier {
 	return c.result.Suppliers[at]
 }
 
+// toldAccount is what the book and the server say about an account, as it is kept.
+type toldAccount struct{ lines, said []record }
+
 // comparePartition compares the accounts of one partition, on all cores.
 func (c *comparison) comparePartition(ctx context.Context, at int) error {
-	accounts := map[landfall.Key]*accountState{}
+	accounts := map[landfall.Key]*toldAccount{}
 	var order []landfall.Key // findings are reported in reading order
-	err := c.partitions.each(at, func(one partitionRecord) {
-		key := landfall.Key{Supplier: one.Supplier, External: one.External}
-		known := accounts[key]
+	err := c.partitions.each(ctx, at, func(one record) {
+		known := accounts[one.key]
 		if known == nil {
-			known = &accountState{found: serverAccount{State: Missing}}
-			accounts[key] = known
-			order = append(order, key)
+			known = &toldAccount{}
+			accounts[one.key] = known
+			order = append(order, one.key)
 		}
-		if one.Part != nil {
-			known.add(one.Part)
+		if one.kind == bookRecord {
+			known.lines = append(known.lines, one)
 		} else {
-			known.merge(*one.Found)
+			known.said = append(known.said, one)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	jobs := func(yield func(func() comparedAccount) bool) {
-		for _, key := range order {
-			if !yield(func() comparedAccount { return c.compareAccount(ctx, key, accounts[key]) }) {
+	jobs := func(yield func(func() []comparedAccount) bool) {
+		for keys := range slices.Chunk(order, accountBatch) {
+			compare := func() (list []comparedAccount) {
+				for _, key := range keys {
+					list = append(list, c.compareAccount(ctx, key, accounts[key]))
+				}
+				return list
+			}
+			if !yield(compare) {
 				return
 			}
 		}
 	}
-	for compared := range book.InOrder(ctx, jobs) {
-		if err := c.finishAccount(compared); err != nil {
-			return err
+	for list := range book.InOrder(ctx, jobs) {
+		for _, compared := range list {
+			if err := c.finishAccount(compared); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()
 }
 
+// accountBatch is how many accounts a core compares at once.
+const accountBatch = 16
+
 // comparedAccount is an account of which both sides were compared.
 type comparedAccount struct {
-	*accountState
-	finding Finding
-	err     error
+	timesInBook int
+	figures     landfall.Figures // of the book
+	unreadable  int              // lines of the book
+	finding     Finding          // without a state if nothing is known about the account
+	err         error
 }
 
-func (c *comparison) compareAccount(ctx context.Context, key landfall.Key, a *accountState) comparedAccount {
+func (c *comparison) compareAccount(ctx context.Context, key landfall.Key, told *toldAccount) (compared comparedAccount) {
+	a := &accountState{found: serverAccount{State: Missing}}
+	fail := func(err error) comparedAccount {
+		return comparedAccount{err: fmt.Errorf("account %s: %w", key.External, err)}
+	}
+	for i := range told.lines {
+		line := c.parseRecord(ctx, &told.lines[i])
+		switch {
+		case !line.readable:
+			compared.unreadable++
+		case line.key != key:
+			return fail(fmt.Errorf("%s: %w", line.at, errOtherKey))
+		default:
+			a.add(line)
+		}
+	}
+	for _, one := range told.said {
+		what, err := c.sent.said(one, told.lines)
+		if err != nil {
+			return fail(err)
+		}
+		a.merge(what)
+	}
+	if len(told.said) == 0 && compared.unreadable == len(told.lines) {
+		return compared
+	}
 	state, differences, err := c.accountState(ctx, a)
 	if err != nil {
-		err = fmt.Errorf("account %s: %w", key.External, err)
+		return fail(err)
 	}
-	return comparedAccount{a, Finding{key, a.found.Number, state, a.found.Code, differences}, err}
+	compared.timesInBook, compared.figures = a.timesInBook, a.figures
+	compared.finding = Finding{key, a.found.Number, state, a.found.Code, differences}
+	return compared
 }
+
+// errOtherKey means that a line is in the wrong partition.
+var errOtherKey = errors.New("the line has another key than its beginning says")
 
 // finishAccount counts an account and reports it unless it is the same.
 func (c *comparison) finishAccount(a comparedAccount) error {
 	if a.err != nil {
 		return a.err
+	}
+	c.result.Unreadable += a.unreadable
+	if a.finding.State == "" {
+		return nil
 	}
 	if a.timesInBook > 1 {
 		c.result.Duplicates++
@@ -279,10 +349,7 @@ func (c *comparison) accountState(ctx context.Context, a *accountState) (State, 
 		state, differences := a.state()
 		return state, differences, nil
 	}
-	whole, err := openWhole(c.options.Book, a)
-	if err != nil {
-		return "", nil, err
-	}
+	whole := &wholeComparison{lines: a.lines, there: a.found.Whole}
 	// Without a record there is nothing to compare with.
 	if !whole.there.ErasedAt.IsZero() {
 		return Erased, nil, nil

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -272,35 +271,27 @@ func recordItems(document []byte, data *landfall.AccountData) []*item {
 	return list.items
 }
 
-// lineItems returns the items of a line that adds to an account. The line was read before.
-func lineItems(ctx context.Context, kind book.Kind, text []byte, at string) []*item {
-	list := newItemList(text)
-	list.at = at
-	switch kind {
+// postedItems returns the items of a line that adds to an account.
+func (p *bookLine) postedItems() []*item {
+	list := newItemList(p.text)
+	list.at = p.at
+	switch p.kind {
 	case book.Notes:
-		if request, err := contract.ReadNotes(ctx, text); err == nil {
-			defer request.Release()
-			for i, note := range request.Notes() {
-				list.add(noteItem(note), "notes", i)
-			}
+		for i, note := range p.data.Notes {
+			list.add(noteItem(note), "notes", i)
 		}
 	case book.Transactions:
-		if request, err := contract.ReadTransactions(ctx, text); err == nil {
-			defer request.Release()
-			for i, one := range request.Transactions() {
-				list.add(transactionItem(one.ID, one.Document), "transactions", i)
-			}
+		for i, one := range p.data.CurrentTransactions {
+			list.add(transactionItem(one.ID, one.Document), "transactions", i)
 		}
 	case book.Statements:
-		if request, err := contract.ReadStatements(ctx, text); err == nil {
-			defer request.Release()
-			for i, one := range request.Statements() {
-				list.add(statementItem(convertStatement(one)), "statements", i)
-			}
+		for i, one := range p.data.Statements {
+			list.add(statementItem(convertStatement(one)), "statements", i)
 		}
 	case book.Instructions:
-		request, _ := contract.ReadInstruction(ctx, text) // what is wrong with it is missing on the server
-		list.add(instructionItem(convertInstruction(request.Instruction)), "", 0)
+		for _, one := range p.data.Instructions {
+			list.add(instructionItem(convertInstruction(one)), "", 0)
+		}
 	}
 	return list.items
 }

@@ -17,10 +17,10 @@ type bookLine struct {
 	figures  landfall.Figures // of the account itself
 	items    []lineItem       // what may occur twice, here and in later lines
 
-	// Unless only figures are compared: the line and where it is.
-	file, line int
-	text       []byte // packed
-	err        error  // of packing
+	kind book.Kind
+	text []byte
+	at   string               // file and line
+	data landfall.AccountData // of other lines than accounts only what they add
 }
 
 // lineItem is something that a server stores once, however often it is sent.
@@ -46,6 +46,7 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 	if line.TooLong {
 		return bookLine{}
 	}
+	p.kind, p.text = kind, line.Text
 	switch kind {
 	case book.Accounts:
 		account, err := contract.ReadAccount(ctx, line.Text)
@@ -53,13 +54,7 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 			return bookLine{}
 		}
 		defer account.Release()
-		p = bookLine{key: account.Key(), account: true, figures: account.Figures(currency)}
-		data := account.Data()
-		p.notes(data.Notes)
-		p.transactions(data.HistoricalTransactions)
-		p.transactions(data.CurrentTransactions)
-		p.statements(data.Statements)
-		p.instructions(data.Instructions...)
+		p.key, p.account, p.figures, p.data = account.Key(), true, account.Figures(currency), account.Data()
 	case book.Notes:
 		request, err := contract.ReadNotes(ctx, line.Text)
 		if err != nil {
@@ -67,7 +62,7 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 		}
 		defer request.Release()
 		p.key = request.Key()
-		p.notes(request.Notes())
+		p.data.Notes = request.Notes()
 	case book.Transactions:
 		request, err := contract.ReadTransactions(ctx, line.Text)
 		if err != nil {
@@ -75,7 +70,7 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 		}
 		defer request.Release()
 		p.key = request.Key()
-		p.transactions(request.Transactions())
+		p.data.CurrentTransactions = request.Transactions()
 	case book.Statements:
 		request, err := contract.ReadStatements(ctx, line.Text)
 		if err != nil {
@@ -83,12 +78,17 @@ func parseLine(ctx context.Context, kind book.Kind, line book.Line, currency str
 		}
 		defer request.Release()
 		p.key = request.Key()
-		p.statements(request.Statements())
+		p.data.Statements = request.Statements()
 	case book.Instructions:
 		request, _ := contract.ReadInstruction(ctx, line.Text) // the server reports errors
 		p.key = request.Key
-		p.instructions(request.Instruction)
+		p.data.Instructions = []landfall.Instruction{request.Instruction}
 	}
+	p.notes(p.data.Notes)
+	p.transactions(p.data.HistoricalTransactions)
+	p.transactions(p.data.CurrentTransactions)
+	p.statements(p.data.Statements)
+	p.instructions(p.data.Instructions)
 	p.readable = p.key.Supplier != "" && contract.ValidExternalNumber(p.key.External)
 	return p
 }
@@ -133,24 +133,10 @@ func (p *bookLine) statements(list []landfall.Statement) {
 }
 
 // instructions are identified by vendor and reference, separated by a byte that neither contains.
-func (p *bookLine) instructions(list ...landfall.Instruction) {
+func (p *bookLine) instructions(list []landfall.Instruction) {
 	for _, one := range list {
 		p.items = append(p.items, lineItem{kind: itemInstruction, id: hash64(one.Vendor + "\x00" + one.Reference)})
 	}
-}
-
-// stored returns the line as it is stored on disk.
-func (p *bookLine) stored() *storedPart {
-	kept := &storedPart{Account: p.account, Currency: p.figures.Currency, File: p.file, Line: p.line, Text: p.text}
-	if p.account {
-		for _, number := range p.figures.Numbers() {
-			kept.Numbers = append(kept.Numbers, *number)
-		}
-	}
-	for _, one := range p.items {
-		kept.Items = append(kept.Items, storedItem{one.kind, one.of, one.id, one.at, one.amount, one.signed})
-	}
-	return kept
 }
 
 // hash64 hashes an identity. Collisions within one account are very unlikely.

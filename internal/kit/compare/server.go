@@ -8,8 +8,8 @@ import (
 
 	"landfall"
 	"landfall/client"
+	"landfall/internal/kit/book"
 	"landfall/internal/lib/money"
-	"landfall/internal/store/pack"
 )
 
 // serverAccount is what the server says about an account.
@@ -20,7 +20,7 @@ type serverAccount struct {
 	Balance, Notes, Statements int64
 	OnlyDeviation              bool // it only contains a deviation
 	Deviation                  deviation
-	Whole                      []byte // the whole account as packed JSON; nil if only figures are compared
+	Whole                      *client.Account `json:"-"` // nil if only figures are compared
 }
 
 // precedence decides which of two states counts: an existing account exists, and a failed one also
@@ -93,24 +93,53 @@ func (c *comparison) readAccounts(ctx context.Context, s *Supplier) error {
 	if c.options.FiguresOnly {
 		return addRows(c, s, c.server.ImportedFigures(ctx, s.Code), importedAccount)
 	}
-	var failed error
-	err := addRows(c, s, c.server.Accounts(ctx, s.Code, client.AccountQuery{}), func(one client.Account) (string, serverAccount) {
-		found := serverAccount{
-			State: Same, Number: one.Number, Currency: one.Currency, Notes: int64(len(one.Notes)), Statements: int64(len(one.Statements)),
-		}
-		balance, _ := money.ParseAmount(one.Balance) // in the server's own format
-		found.Balance = int64(balance)
-		text, err := json.Marshal(one)
-		if err == nil {
-			found.Whole, err = pack.Pack(text)
-		}
-		failed = errors.Join(failed, err)
-		return one.External, found
-	})
+	err := c.readWhole(ctx, s)
 	if client.IsCode(err, landfall.CodePermissionDenied) {
 		return ErrRole
 	}
-	return errors.Join(err, failed)
+	return err
+}
+
+// wholeBatch is how many whole accounts are given to a core at once.
+const wholeBatch = 64
+
+// readWhole reads whole accounts, and keeps of them what the comparison needs, on all cores.
+func (c *comparison) readWhole(ctx context.Context, s *Supplier) error {
+	var failed error
+	jobs := func(yield func(func() []keptWhole) bool) {
+		var batch []json.RawMessage
+		keep := func() bool {
+			texts := batch
+			batch = nil
+			return yield(func() []keptWhole {
+				list := make([]keptWhole, len(texts))
+				for i, text := range texts {
+					list[i] = c.sent.keepWhole(text)
+				}
+				return list
+			})
+		}
+		for text, err := range c.server.AccountTexts(ctx, s.Code, client.AccountQuery{NoFingerprints: true}) {
+			if failed = err; err != nil {
+				return
+			}
+			if batch = append(batch, text); len(batch) == wholeBatch && !keep() {
+				return
+			}
+		}
+		keep()
+	}
+	for list := range book.InOrder(ctx, jobs) {
+		for _, one := range list {
+			if one.err != nil {
+				return one.err
+			}
+			if err := c.addSaid(record{kind: wholeRecord, key: landfall.Key{Supplier: s.Code, External: one.external}, text: one.text}); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(failed, ctx.Err())
 }
 
 // importedAccount converts one entry of the server's list. Whether it is the same is decided when
@@ -162,12 +191,21 @@ func addRows[Row any](c *comparison, s *Supplier, rows iter.Seq2[Row, error], of
 			return err
 		}
 		external, what := of(row)
-		if err := c.partitions.add(partitionRecord{Supplier: s.Code, External: external, Found: &what}); err != nil {
+		said, err := saidOf(landfall.Key{Supplier: s.Code, External: external}, what)
+		if err != nil {
 			return err
 		}
-		if c.done++; c.done%1000 == 0 {
-			c.options.Progress("accounts on the server", c.done)
+		if err := c.addSaid(said); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// addSaid adds what the server says about an account.
+func (c *comparison) addSaid(one record) error {
+	if c.done++; c.done%1000 == 0 {
+		c.options.Progress("accounts on the server", c.done)
+	}
+	return c.partitions.add(one)
 }

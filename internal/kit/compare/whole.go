@@ -1,21 +1,19 @@
 package compare
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"strings"
 
+	"landfall"
 	"landfall/client"
 	"landfall/internal/api/contract"
-	"landfall/internal/kit/book"
-	"landfall/internal/store/pack"
 )
 
 // wholeComparison compares every field and every posting of one account.
 type wholeComparison struct {
-	book  *book.Book
-	lines []*storedPart // of the book, the account itself first
-	there client.Account
+	lines []*bookLine // the account itself first
+	there *client.Account
 
 	items     *serverItems
 	differs   []Difference
@@ -25,42 +23,24 @@ type wholeComparison struct {
 // maxPerAccount limits the differences of one account.
 const maxPerAccount = 1_000
 
-// openWhole unpacks the server's side.
-func openWhole(of *book.Book, a *accountState) (*wholeComparison, error) {
-	w := &wholeComparison{book: of, lines: a.lines}
-	text, err := pack.Unpack(a.found.Whole)
-	if err != nil {
-		return nil, err
-	}
-	return w, json.Unmarshal(text, &w.there)
-}
-
 // compare compares the account object with the record, the record with what the server derived from
 // it, and the book's postings with the rest.
 func (w *wholeComparison) compare(ctx context.Context) error {
-	record, err := contract.ReadAccount(ctx, w.there.Data)
+	data, err := w.readRecord(ctx)
 	if err != nil {
 		return err
 	}
-	defer record.Release()
-	w.items = newServerItems(&w.there)
-	data := record.Data()
-	w.addMissing(w.match(recordItems(w.there.Data, &data)))
+	w.items = newServerItems(w.there)
+	w.addMissing(w.match(recordItems(w.there.Data, data)))
 	var posted []*item
 	whole := false
 	for _, line := range w.lines {
-		text, err := pack.Unpack(line.Text)
-		if err != nil {
-			return err
-		}
-		file := w.book.Files[line.File]
-		at := file.At(line.Line)
-		if !line.Account {
-			posted = append(posted, lineItems(ctx, file.Kind, text, at)...)
+		if !line.account {
+			posted = append(posted, line.postedItems()...)
 			continue
 		}
 		whole = true
-		if err := w.compareRecord(text, at); err != nil {
+		if err := w.compareRecord(line); err != nil {
 			return err
 		}
 	}
@@ -74,14 +54,30 @@ func (w *wholeComparison) compare(ctx context.Context) error {
 	return nil
 }
 
+// readRecord reads the record, unless the same bytes were read from the book.
+func (w *wholeComparison) readRecord(ctx context.Context) (*landfall.AccountData, error) {
+	for _, line := range w.lines {
+		if line.account && bytes.Equal(line.text, w.there.Data) {
+			return &line.data, nil
+		}
+	}
+	record, err := contract.ReadAccount(ctx, w.there.Data)
+	if err != nil {
+		return nil, err
+	}
+	defer record.Release()
+	data := record.Data()
+	return &data, nil
+}
+
 // compareRecord compares an account of the book with the server's record.
-func (w *wholeComparison) compareRecord(text []byte, at string) error {
-	if string(text) == string(w.there.Data) {
+func (w *wholeComparison) compareRecord(line *bookLine) error {
+	if bytes.Equal(line.text, w.there.Data) {
 		return nil
 	}
-	found, err := contract.CompareAccounts(text, w.there.Data)
+	found, err := contract.CompareAccounts(line.text, w.there.Data)
 	for _, one := range found {
-		w.add(Difference{Attr: one.Attr, Book: one.Earlier, Server: one.Later, At: at})
+		w.add(Difference{Attr: one.Attr, Book: one.Earlier, Server: one.Later, At: line.at})
 	}
 	return err
 }

@@ -5,39 +5,36 @@ import (
 	"strings"
 	"testing"
 
+	"landfall"
 	"landfall/internal/kit/book"
-	"landfall/internal/store/pack"
 )
 
 // compareWhole compares the lines of a book with a whole account of the server and returns the state
 // and what differs.
 func compareWhole(t *testing.T, there string, lines map[book.Kind]string) string {
 	t.Helper()
-	packed := func(text string) []byte {
-		t.Helper()
-		short, err := pack.Pack([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return short
-	}
-	c := &comparison{options: Options{Book: &book.Book{}}}
-	a := &accountState{}
+	c := &comparison{options: Options{Book: &book.Book{}, Currency: "GBP"}, sent: newSentRecords()}
+	key := landfall.Key{Supplier: "N", External: "1"}
+	told := &toldAccount{}
 	for _, kind := range book.Kinds() {
 		if text, known := lines[kind]; known {
-			part := storedLine(t, kind, text)
-			part.File, part.Line, part.Text = len(c.options.Book.Files), 1, packed(text)
+			told.lines = append(told.lines, record{kind: bookRecord, key: key, file: len(c.options.Book.Files), line: 1, text: []byte(text)})
 			c.options.Book.Files = append(c.options.Book.Files, book.File{Path: kind.Stem + ".ndjson", Kind: kind})
-			a.add(part)
+			if kind == book.Accounts {
+				c.sent.hashes[c.sent.hash([]byte(text))[0]] = struct{}{}
+			}
 		}
 	}
-	a.found = serverAccount{
-		State: Same, Currency: "GBP", Balance: int64(a.figures.Balance), Notes: a.figures.Notes, Statements: a.figures.Statements, Whole: packed(there),
+	kept := c.sent.keepWhole([]byte(there))
+	if kept.err != nil || kept.external != key.External {
+		t.Fatalf("%+v", kept)
 	}
-	state, differences, err := c.accountState(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
+	told.said = []record{{kind: wholeRecord, key: key, text: kept.text}}
+	compared := c.compareAccount(t.Context(), key, told)
+	if compared.err != nil {
+		t.Fatal(compared.err)
 	}
+	state, differences := compared.finding.State, compared.finding.Differences
 	text := string(state)
 	for _, one := range differences {
 		text += fmt.Sprintf("; %s %s: %q is %q", one.At, one.Attr, one.Book, one.Server)
@@ -56,7 +53,7 @@ func TestWholeAccounts(t *testing.T) {
 		book.Statements:   `{` + testKey + `,"statements":[{"statement_id":"S","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31","statement_path":"/a.pdf"}]}`,
 		book.Instructions: `{` + testKey + `,"vendor":"v","reference":"r","type":"CARD"}`,
 	}
-	const there = `{"created_at":"2026-02-01T00:00:00Z","data":{` + testKey + `,"customers":[{"family_name":"A","nickname":"B"}],"notes":[{"body":"first"}]},
+	const there = `{` + testKey + `,"currency":"GBP","balance":"3.00","created_at":"2026-02-01T00:00:00Z","data":{` + testKey + `,"customers":[{"family_name":"A","nickname":"B"}],"notes":[{"body":"first"}]},
 		"notes":[{"body":"first","created_at":"2026-02-01T00:00:00Z"},{"body":"x","created_at":"2025-01-01T00:00:00Z"},
 			{"external_id":"N","body":"y","created_at":"2025-01-03T00:00:00Z","pack_fields":{"channel":[ "web" ]}}],
 		"ledger":[{"transaction":null},{"transaction":{"transaction_id":"T","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT","mood":1}}],
