@@ -40,9 +40,9 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 		}
 		switch {
 		case nameEquals(name, first):
-			one, has[0] = stringValue(body[at:end])
+			one, has[0] = StringValue(body[at:end])
 		case nameEquals(name, second):
-			two, has[1] = stringValue(body[at:end])
+			two, has[1] = StringValue(body[at:end])
 		}
 		if has[0] && has[1] {
 			return one, two, true
@@ -76,7 +76,7 @@ func AppendReplaced(dst, object []byte, name, value string) []byte {
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for quoted, value := range members(object) {
-			if name, _ := stringValue(quoted); !yield(name, value) {
+			if name, _ := StringValue(quoted); !yield(name, value) {
 				return
 			}
 		}
@@ -205,7 +205,9 @@ func nameEquals(raw []byte, word string) bool {
 	return unescape(string(raw)) == word
 }
 
-func stringValue(raw []byte) (string, bool) {
+// StringValue returns the text of a value that is a string, or an integer where the
+// reader accepts one for a string.
+func StringValue(raw []byte) (string, bool) {
 	if len(raw) > 0 && isInteger(string(raw)) {
 		return string(raw), true // as the reader accepts it
 	}

@@ -1,9 +1,9 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +75,9 @@ func (i *item) below(name string) string {
 // differences compares an item with that of the server. created is when the account was created.
 func (i *item) differences(there *item, created time.Time) (found []Difference) {
 	if i.document != nil {
+		if bytes.Equal(i.document, there.document) {
+			return nil
+		}
 		// The server read both before. If not, everything about it differs.
 		differs, err := contract.CompareTransactions(i.document, there.document)
 		if err != nil {
@@ -84,6 +87,9 @@ func (i *item) differences(there *item, created time.Time) (found []Difference) 
 			found = append(found, Difference{Attr: i.below(one.Attr), Book: one.Earlier, Server: one.Later})
 		}
 		return found
+	}
+	if slices.Equal(i.fields, there.fields) {
+		return nil
 	}
 	sameDocuments := i.note != nil && there.note != nil && i.note.SameDocuments(*there.note)
 	values := map[string]string{}
@@ -189,29 +195,34 @@ func convertInstruction(i landfall.Instruction) client.AccountInstruction {
 type itemList struct {
 	at       string
 	ofRecord bool
-	extra    map[string][]map[string]json.RawMessage // members of the items of notes and statements
+	extra    map[string][][]field // of packs, of the items of notes and statements
 	items    []*item
 }
 
 // newItemList finds the fields of packs in the notes and statements of a document. It was read
 // before.
 func newItemList(document []byte) itemList {
-	var lists struct {
-		Notes      []map[string]json.RawMessage `json:"notes"`
-		Statements []map[string]json.RawMessage `json:"statements"`
+	list := itemList{extra: map[string][][]field{}}
+	for name, value := range rules.Members(document) {
+		if plainFields[name] == nil {
+			continue
+		}
+		for object := range rules.Items(value) {
+			list.extra[name] = append(list.extra[name], extraFields(name, object))
+		}
 	}
-	_ = json.Unmarshal(document, &lists) // what is malformed differs in other fields
-	return itemList{extra: map[string][]map[string]json.RawMessage{"notes": lists.Notes, "statements": lists.Statements}}
+	return list
 }
 
 // plainFields are the fields of notes and statements that no pack adds.
-var plainFields = func() map[string]bool {
-	names := map[string]bool{}
-	for stem, list := range map[string]string{book.Notes.Stem: "notes", book.Statements.Stem: "statements"} {
+var plainFields = func() map[string]map[string]bool {
+	names := map[string]map[string]bool{}
+	for stem, list := range map[string]string{book.Notes.Stem: listNotes, book.Statements.Stem: listStatements} {
+		names[list] = map[string]bool{}
 		for _, declared := range contract.BookTable(stem).Fields {
 			if declared.Name == list {
 				for _, own := range declared.Type.Item.Table.Fields {
-					names[list+"."+own.Name] = true
+					names[list][own.Name] = true
 				}
 			}
 		}
@@ -219,21 +230,23 @@ var plainFields = func() map[string]bool {
 	return names
 }()
 
-// addExtra adds the fields of packs to those of a note or a statement.
-func (i *item) addExtra(members map[string]json.RawMessage) {
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if form, err := rules.Canonical(members[name]); err == nil && !plainFields[i.list+"."+name] && string(form) != "null" {
-			i.fields = append(i.fields, field{name, string(form)})
+// extraFields returns the fields of packs in a note or a statement, sorted by name.
+func extraFields(list string, object []byte) (fields []field) {
+	for name, value := range rules.Members(object) {
+		if plainFields[list][name] {
+			continue
+		}
+		if form, err := rules.Canonical(value); err == nil && string(form) != "null" {
+			fields = append(fields, field{name, string(form)})
 		}
 	}
+	slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	return fields
 }
 
 // addPackFields adds the fields of packs as the server returns them.
 func (i *item) addPackFields(object json.RawMessage) *item {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(object, &members) == nil {
-		i.addExtra(members)
-	}
+	i.fields = append(i.fields, extraFields(i.list, object)...)
 	return i
 }
 
@@ -244,7 +257,7 @@ func (l *itemList) add(one *item, list string, index int) {
 		one.attr = list + "." + strconv.Itoa(index)
 	}
 	if extra := l.extra[list]; index < len(extra) {
-		one.addExtra(extra[index])
+		one.fields = append(one.fields, extra[index]...)
 	}
 	l.items = append(l.items, one)
 }
@@ -327,14 +340,19 @@ func newServerItems(there *client.Account) *serverItems {
 		s.put(itemKey{one.list, one.identity, one.note.CreatedAt.Unix()}, one)
 	}
 	for _, entry := range there.Ledger {
-		var transaction struct {
-			ID       string `json:"transaction_id"`
-			Original string `json:"original_transaction_date"`
+		id, original := "", ""
+		for name, value := range rules.Members(entry.Transaction) {
+			switch name {
+			case "transaction_id":
+				id, _ = rules.StringValue(value)
+			case "original_transaction_date":
+				original, _ = rules.StringValue(value)
+			}
 		}
 		// An opening balance is no transaction.
-		if json.Unmarshal(entry.Transaction, &transaction) == nil && transaction.ID != "" {
-			one := transactionItem(transaction.ID, entry.Transaction)
-			one.movedFrom = transaction.Original
+		if id != "" {
+			one := transactionItem(id, entry.Transaction)
+			one.movedFrom = original
 			s.add(one)
 		}
 	}
