@@ -12,12 +12,12 @@ const MaxCutOffs = 5
 // CutOffError says that the server ends its accounts early at the same one every time. Trying again
 // does not help.
 type CutOffError struct {
-	Behind string // external account number of the last account that arrived; "" if none did
+	Behind string // external account number of the last account that arrived; "" if unknown
 	Err    error  // how the last page ended
 }
 
 func (e *CutOffError) Error() string {
-	where := "before the first account"
+	where := "at the start of a page"
 	if e.Behind != "" {
 		where = "behind account " + e.Behind
 	}

@@ -156,6 +156,11 @@ func (c *Client) AccountLines(ctx context.Context, supplier string, query Accoun
 // accountsError says what could not be read.
 func accountsError(err error) error { return fmt.Errorf("cannot read the server's accounts: %w", err) }
 
+// pageCutOff says that a page of whole accounts ended early.
+type pageCutOff struct{ error }
+
+func (e pageCutOff) Unwrap() error { return e.error }
+
 // accountPage is how many whole accounts one request asks for.
 const accountPage = 500
 
@@ -186,17 +191,26 @@ func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQue
 func (c *Client) AccountTexts(ctx context.Context, supplier string, query AccountQuery) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		query.After, query.Limit = "", accountPage
-		next := query.values()
+		next, last := query.values(), json.RawMessage(nil)
 		for next != nil {
 			taken, ended := 0, false
+			cutOffs, before := 0, -1
 			following := url.Values(nil)
 			err := c.retry(ctx, false, func() (err error) {
 				following, err = c.readAccounts(ctx, apiCall{method: http.MethodGet, path: apiPath("accounts", supplier), query: next},
 					taken, func(text json.RawMessage) bool {
-						taken++
+						taken, last = taken+1, text
 						ended = !yield(text, nil)
 						return !ended
 					})
+				if cut, is := errors.AsType[pageCutOff](err); is {
+					if taken != before {
+						cutOffs, before = 0, taken
+					}
+					if cutOffs++; cutOffs == MaxCutOffs {
+						return &CutOffError{Behind: ExternalNumber(last), Err: cut.error}
+					}
+				}
 				return err
 			})
 			if ended {
@@ -230,9 +244,9 @@ func (c *Client) readAccounts(ctx context.Context, call apiCall, skip int, each 
 			return nextPage(response)
 		case errors.Is(err, io.EOF):
 			// HTTP reports a page that was cut off. This holds even if a proxy on the way hides it.
-			return nil, accountsError(io.ErrUnexpectedEOF)
+			return nil, pageCutOff{accountsError(io.ErrUnexpectedEOF)}
 		case err != nil:
-			return nil, accountsError(err)
+			return nil, pageCutOff{accountsError(err)}
 		}
 		if i >= skip && !each(line[:len(line)-1]) {
 			return nil, nil

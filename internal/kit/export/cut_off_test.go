@@ -20,7 +20,7 @@ func TestExportWaitedForAPageThatNeverCompletes(t *testing.T) {
 	for name, c := range map[string]struct {
 		whole  int // accounts before the damaged one
 		behind string
-	}{"the third account": {2, "behind account A-2"}, "the first account": {0, "before the first account"}} {
+	}{"the third account": {2, "behind account A-2"}, "the first account": {0, "at the start of a page"}} {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
