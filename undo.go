@@ -45,7 +45,7 @@ const (
 	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it that did not come with its delivery
 	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
 	KeptErased        KeptReason = CodeErased        // there is nothing left to stage it from
-	KeptDamaged       KeptReason = CodeRecordDamaged // the document it would be created from again cannot be read
+	KeptDamaged       KeptReason = CodeRecordDamaged // the document it would be created from again is damaged or missing
 	KeptDelivered     KeptReason = CodeDelivered     // it was delivered to a target, or may have been
 )
 

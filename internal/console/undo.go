@@ -36,7 +36,7 @@ func (u undoJob) KeptRows() []Row { return keptRows(u.Kept) }
 var keptLabels = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "undo window is over", landfall.KeptHasPostings: "something else was added",
 	landfall.KeptCustomersTold: "customer was notified", landfall.KeptErased: "personal data was erased",
-	landfall.KeptDamaged:   "stored document is damaged",
+	landfall.KeptDamaged:   "stored document is damaged or missing",
 	landfall.KeptDelivered: "delivered to the target, which does not take accounts back",
 }
 

@@ -93,7 +93,7 @@ var responseCodes = []CodeEntry{
 	responseCode(landfall.CodeDelivered, "Operator only: the account cannot be undone because it was delivered to its target, or a delivery is under way.", 400),
 	responseCode(landfall.CodeErased, "Operator only: the account's personal data was erased, so it cannot be undone or staged again. "+
 		"The code also replaces a failure that was erased.", 400),
-	responseCode(landfall.CodeRecordDamaged, "Operator only: the account cannot be undone because the stored document that it would be created from again is damaged.", 400),
+	responseCode(landfall.CodeRecordDamaged, "Operator only: the account cannot be undone because the stored document that it would be created from again is damaged or missing.", 400),
 	responseCode(landfall.CodeOutsideOpenPeriod, "The transaction date is outside the open statement period, and the request does not allow it to be moved.", 400),
 	responseCode(landfall.CodeNoteExists, "Reported by landfall import: the account already has a note with this body but different documents or pin settings. The existing note was not changed.", 201),
 	responseCode(landfall.CodeTransactionExists, "Reported by landfall import: the account already has a transaction with this identifier but different content. The existing transaction was not changed.", 201),

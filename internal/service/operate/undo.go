@@ -52,7 +52,7 @@ var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptHasPostings: "The account is kept: something was added to it that did not come with its delivery. " +
 		"To undo it all the same, and save what was added, use: account undo --with-all-postings FOLDER",
 	landfall.KeptErased: "The account is kept: its personal data was erased, so it cannot be staged again.",
-	landfall.KeptDamaged: "The account is kept: its stored document is damaged, so it could not be created again. " +
+	landfall.KeptDamaged: "The account is kept: its stored document is damaged or missing, so it could not be created again. " +
 		"See what is damaged with: landfall verify",
 	landfall.KeptDelivered: "The account is kept: it was delivered to its target, or a delivery is under way, and the target does not take accounts back. " +
 		"See: landfall target show",

@@ -26,7 +26,7 @@ type undoing struct {
 	posted  int    // postings since it was created
 	others  int    // those that did not come with its delivery
 	erased  bool   // its personal data is gone
-	damaged bool   // its document is not the one that was staged
+	damaged bool   // its document is missing, or not the one that was staged
 	run     string // the run that created it
 }
 

@@ -73,7 +73,7 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 }
 
 // readUndoRecords reads the documents that the accounts would be created from again,
-// and notes which are damaged.
+// and notes which are damaged or missing.
 func (t *tx) readUndoRecords(ctx context.Context, found []*undoCall) error {
 	if len(found) == 0 {
 		return nil
@@ -81,10 +81,11 @@ func (t *tx) readUndoRecords(ctx context.Context, found []*undoCall) error {
 	byID := make(map[int64]*undoCall, len(found))
 	for _, one := range found {
 		byID[one.Wanted.id] = one
+		one.Wanted.damaged = true
 	}
 	these, list := sqlset.Among(t.engine, idsOf(found))
 	rows, err := t.query(ctx, `SELECT g.process_id, g.hash, g.document FROM account a
-		JOIN staging g ON g.process_id = a.id AND g.revision = a.revision WHERE a.id`+these+` AND g.purged_at IS NULL`, list)
+		JOIN staging g ON g.process_id = a.id AND g.revision = a.revision WHERE a.id`+these, list)
 	if err != nil {
 		return err
 	}

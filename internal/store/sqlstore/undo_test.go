@@ -72,11 +72,22 @@ func TestNumberBelongsToItsAccountForEver(t *testing.T) {
 	})
 }
 
-// TestUndoOfADamagedRecordLostTheAccount undoes an account that could not be created again.
+// TestUndoOfADamagedRecordLostTheAccount undoes accounts that could not be created again.
 func TestUndoOfADamagedRecordLostTheAccount(t *testing.T) {
+	for name, damage := range map[string]string{
+		"damaged": `UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`,
+		"empty":   `UPDATE staging SET document = CAST('' AS {bytes}), purged_at = 1`,
+		"missing": `DELETE FROM staging`,
+	} {
+		t.Run(name, func(t *testing.T) { testUndoOfDamaged(t, damage) })
+	}
+}
+
+func testUndoOfDamaged(t *testing.T, damage string) {
+	t.Helper()
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
-		force(t, store, `UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`)
+		force(t, store, damage)
 		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: "operator:a"})
 		if err != nil || outcome.Verdict != landfall.UndoKept || outcome.Kept != landfall.KeptDamaged {
 			t.Errorf("%+v, %v", outcome, err)
