@@ -13,8 +13,8 @@ import (
 // Query is a statement about up to MaxBatch rows, which it calls wanted. On PostgreSQL
 // there may be more.
 type Query struct {
-	values map[int]string // for SQLite, by number of rows
-	arrays string         // for PostgreSQL
+	values map[int]func() string // for SQLite, by number of rows
+	arrays string                // for PostgreSQL
 	kinds  []string
 }
 
@@ -49,7 +49,7 @@ func (q *Query) For(t *engine.Tx, rows []any) (text string, args []any) {
 	for len(rows) < size*len(q.kinds) {
 		rows = append(rows, nil)
 	}
-	return q.values[size], rows
+	return q.values[size](), rows
 }
 
 // ListQuery is a query about any number of rows of numbers and texts. SQLite takes them

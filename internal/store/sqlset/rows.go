@@ -16,9 +16,9 @@ type Table struct {
 
 	name          string
 	names, kinds  []string
-	values        map[int]string // text for SQLite, by number of rows
-	before, after string         // text for PostgreSQL around the rows
-	copied        string         // the COPY for many rows, if they are simply added
+	values        map[int]func() string // text for SQLite, by number of rows
+	before, after string                // text for PostgreSQL around the rows
+	copied        string                // the COPY for many rows, if they are simply added
 }
 
 // NewTable declares a table to which rows are added. Columns are declared with the type
@@ -58,9 +58,7 @@ func NewChange(text string, columns ...string) *Table {
 func (t *Table) SkipExisting(columns string) *Table {
 	t.copied = ""
 	t.after = " ON CONFLICT (" + columns + ") DO NOTHING"
-	for size, text := range t.values {
-		t.values[size] = text + t.after
-	}
+	t.values = forSizes(writeSizes, t.before+"VALUES ", len(t.kinds), t.after)
 	return t
 }
 
@@ -114,7 +112,7 @@ func Write(ctx context.Context, t *engine.Tx, sets ...*Rows) error {
 	for _, r := range sets {
 		for len(r.Values) > 0 {
 			count := sizeWithin(r.Len())
-			changed, err := t.Exec(ctx, r.Table.values[count], r.Values[:count*r.Width()]...)
+			changed, err := t.Exec(ctx, r.Table.values[count](), r.Values[:count*r.Width()]...)
 			if err != nil {
 				return err
 			}

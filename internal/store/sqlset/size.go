@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"landfall/internal/store/engine"
 )
@@ -26,28 +27,31 @@ var querySizes = []int{1, 2, 4, 8, 16, 32, MaxBatch}
 // writeSizes are the numbers of rows that are written at once on SQLite.
 var writeSizes = append(slices.Clone(querySizes), 512)
 
-// forSizes returns a statement for each number of rows, the sizes in rising order. The
-// rows of a small statement are the first ones of a large one, so they are formatted
-// once and cut: every command of the program starts with hundreds of such texts.
-func forSizes(sizes []int, before string, width int, after string) map[int]string {
-	texts := make(map[int]string, len(sizes))
-	rows := make([]byte, 0, sizes[len(sizes)-1]*(width*len(", $10000")+len("(), ")))
-	written := 0
+// forSizes returns a statement for each number of rows. Each is made when it is first
+// used: there are hundreds, and a command of the program needs few of them.
+func forSizes(sizes []int, before string, width int, after string) map[int]func() string {
+	texts := make(map[int]func() string, len(sizes))
 	for _, size := range sizes {
-		for ; written < size; written++ {
-			separator := ", ("
-			if written == 0 {
-				separator = "("
-			}
-			for number := written*width + 1; number <= (written+1)*width; number++ {
-				rows = append(append(rows, separator...), '$')
-				rows, separator = strconv.AppendInt(rows, int64(number), 10), ", "
-			}
-			rows = append(rows, ')')
-		}
-		texts[size] = before + string(rows) + after
+		texts[size] = sync.OnceValue(func() string { return before + placeholders(size, width) + after })
 	}
 	return texts
+}
+
+// placeholders returns numbered parameters: ($1, $2), ($3, $4).
+func placeholders(rows, width int) string {
+	text := make([]byte, 0, rows*(width*len(", $10000")+len("(), ")))
+	for row := range rows {
+		separator := ", ("
+		if row == 0 {
+			separator = "("
+		}
+		for number := row*width + 1; number <= (row+1)*width; number++ {
+			text = append(append(text, separator...), '$')
+			text, separator = strconv.AppendInt(text, int64(number), 10), ", "
+		}
+		text = append(text, ')')
+	}
+	return string(text)
 }
 
 // sizeFor returns the smallest size that holds a set of so many rows.
