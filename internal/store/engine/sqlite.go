@@ -133,8 +133,8 @@ func (f sqliteFile) checkFormat(ctx context.Context) error {
 		return sqliteDialect.wrap(err)
 	}
 	defer db.Close()
-	var count int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&count); err != nil {
+	var version int // of nothing; reading it does not parse the schema
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		if err = sqliteDialect.wrap(err); errorCode(err) == sqliteNoDB {
 			return fileError(path, err)
 		}
