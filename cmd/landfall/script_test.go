@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // TestMain installs the test binary under the names that scripts call. The library would not let
@@ -40,64 +43,77 @@ func (m installed) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs every script once on each kind of database. The database is a setting, so a
-// script need not know which one it uses. The store and the API are tested on both databases elsewhere, so
-// with -short PostgreSQL runs only the scripts about databases.
+// aboutDatabases are the scripts about databases. The others use one, but the store and the API
+// are tested on both elsewhere, so make test runs them only on SQLite.
+var aboutDatabases = []string{"backup", "broken", "copy", "doctor", "encryption", "full", "json", "purge", "restore-operators", "schema", "undo"}
+
+// TestScripts runs every script on SQLite and those about databases on PostgreSQL. The database is a
+// setting, so a script need not know which one it uses.
 func TestScripts(t *testing.T) {
-	for name, database := range map[string]func(*testing.T, *testscript.Env) string{
-		"sqlite": func(_ *testing.T, env *testscript.Env) string {
-			return "sqlite:" + filepath.Join(env.WorkDir, "landfall.db")
-		},
-		"postgres": func(t *testing.T, env *testscript.Env) string {
-			// These scripts are about a database without a schema. The others get one
-			// that has it already, which saves most of their first command.
-			switch filepath.Base(env.WorkDir) {
-			case "script-schema", "script-doctor", "script-json", "script-broken":
-				return pgtest.URL(t)
-			}
-			return dbtest.Postgres(t)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			scripts, err := filepath.Glob("testdata/script/*.txtar")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if name == "postgres" && testing.Short() {
-				scripts = nil
-				for _, script := range []string{"backup", "broken", "copy", "doctor", "encryption", "full", "json", "purge", "restore-operators", "schema", "undo"} {
-					scripts = append(scripts, "testdata/script/"+script+".txtar")
+	t.Run("sqlite", func(t *testing.T) { runScripts(t, "sqlite", func(string) bool { return true }) })
+	t.Run("postgres", func(t *testing.T) {
+		runScripts(t, "postgres", func(script string) bool { return slices.Contains(aboutDatabases, script) })
+	})
+}
+
+// TestOtherScriptsOnPostgres runs the scripts that TestScripts does not run on PostgreSQL.
+func TestOtherScriptsOnPostgres(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	runScripts(t, "postgres", func(script string) bool { return !slices.Contains(aboutDatabases, script) })
+}
+
+// runScripts runs the chosen scripts on one kind of database.
+func runScripts(t *testing.T, kind string, chosen func(script string) bool) {
+	t.Helper()
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts = slices.DeleteFunc(scripts, func(file string) bool {
+		return !chosen(strings.TrimSuffix(filepath.Base(file), ".txtar"))
+	})
+	testscript.Run(t, testscript.Params{
+		Files:               scripts,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("LANDFALL_DATABASE", scriptDatabase(t, kind, env.WorkDir))
+			// The script about copies needs a database of the other kind.
+			if filepath.Base(env.WorkDir) == "script-copy" {
+				env.Setenv("OTHER_DATABASE", pgtest.URL(t))
+				if kind == "postgres" {
+					env.Setenv("OTHER_DATABASE", "sqlite:other.db")
 				}
 			}
-			testscript.Run(t, testscript.Params{
-				Files:               scripts,
-				RequireExplicitExec: true,
-				RequireUniqueNames:  true,
-				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-				Setup: func(env *testscript.Env) error {
-					env.Setenv("LANDFALL_DATABASE", database(t, env))
-					// The script about copies needs a database of the other kind.
-					if filepath.Base(env.WorkDir) == "script-copy" {
-						env.Setenv("OTHER_DATABASE", pgtest.URL(t))
-						if name == "postgres" {
-							env.Setenv("OTHER_DATABASE", "sqlite:other.db")
-						}
-					}
-					env.Setenv("HOME", env.WorkDir)
-					env.Setenv("GOGC", "800") // most processes end before they need to collect garbage
-					return setupWorker(env)
-				},
-				Condition: func(condition string) (bool, error) {
-					// [sqlite] and [postgres] are the database, [root] is the user.
-					return condition == name || condition == "root" && os.Geteuid() == 0, nil
-				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"landfall": landfallCommand, "exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
-					"claim": claimCommand,
-				},
-			})
-		})
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("GOGC", "800") // most processes end before they need to collect garbage
+			return setupWorker(env)
+		},
+		Condition: func(condition string) (bool, error) {
+			// [sqlite] and [postgres] are the database, [root] is the user.
+			return condition == kind || condition == "root" && os.Geteuid() == 0, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"landfall": landfallCommand, "exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
+			"claim": claimCommand,
+		},
+	})
+}
+
+// scriptDatabase returns the URL of the database of a script.
+func scriptDatabase(t *testing.T, kind, folder string) string {
+	t.Helper()
+	if kind == "sqlite" {
+		return "sqlite:" + filepath.Join(folder, "landfall.db")
 	}
+	// These scripts are about a database without a schema. The others get one
+	// that has it already, which saves most of their first command.
+	switch filepath.Base(folder) {
+	case "script-schema", "script-doctor", "script-json", "script-broken":
+		return pgtest.URL(t)
+	}
+	return dbtest.Postgres(t)
 }
 
 // claimCommand claims an account for an hour, like a server that is then removed.
