@@ -46,7 +46,7 @@ var actionLabels = map[string]string{
 	"account.erase": "Personal data erased", "account.release": "Claim freed", "account.skip": "Account skipped",
 	"account.unskip": "Account unskipped", "account.undo": "Account undone", "accounts.change": "Accounts changed",
 	"run.start": "Run started", "run.pause": "Run paused", "run.resume": "Run resumed", "run.cancel": "Run cancelled",
-	"run.undo": "Run undone", "run.recount": "Run recounted",
+	"run.undo": "Run undone", "run.recount": "Run recounted", "search.recount": "Search index corrected",
 	"supplier.create": "Supplier created", "supplier.set": "Supplier changed", "supplier.grant": "Access to a supplier granted",
 	"supplier.revoke": "Access to a supplier removed", "supplier.purge": "Old data removed", "supplier.recount": "Totals counted again",
 	"control_totals.set": "Control totals set", landfall.SignOffAction: "Reconciliation signed off",

@@ -52,7 +52,7 @@ var builtProgram = sync.OnceValues(func() (string, error) {
 	}
 	id := sha256.Sum256([]byte(root)) // of the working copy
 	latest := filepath.Join(folder, "latest-"+hex.EncodeToString(id[:6]))
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", latest, "./cmd/landfall")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", latest, "./cmd/landfall")
 	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building landfall: %w: %s", err, output)
