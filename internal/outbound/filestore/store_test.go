@@ -202,6 +202,7 @@ func setKeys(t *testing.T, id, secret string) {
 // TestSignedBucket uses a gateway in its own process, which checks every
 // signature.
 func TestSignedBucket(t *testing.T) {
+	tooltest.SkipIfShort(t) // the first run compiles the gateway for minutes
 	binary := tooltest.Go(t, "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
