@@ -33,8 +33,9 @@ type harness struct {
 }
 
 // prepare builds the program like a release and starts PostgreSQL with larger
-// limits: with the defaults checkpoints would dominate the figures.
-func prepare(ctx context.Context) (*harness, error) {
+// limits: with the defaults checkpoints would dominate the figures. maxWAL is how
+// much log PostgreSQL keeps on disk.
+func prepare(ctx context.Context, maxWAL string) (*harness, error) {
 	folder, err := os.MkdirTemp("", "landfall-bench-")
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func prepare(ctx context.Context) (*harness, error) {
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)
 	}
-	if m.postgres, err = pgtest.Start("shared_buffers=512MB", "max_wal_size=8GB"); err != nil {
+	if m.postgres, err = pgtest.Start("shared_buffers=512MB", "max_wal_size="+maxWAL); err != nil {
 		return nil, err
 	}
 	return m, nil

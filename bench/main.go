@@ -207,7 +207,7 @@ func runMeasurements(ctx context.Context, p plan) error {
 	if p.page != "" && (p.only != "" || p.profile != "") {
 		return errors.New("a page is written from a whole run, and while nobody takes profiles")
 	}
-	machinery, err := prepare(ctx)
+	machinery, err := prepare(ctx, "8GB")
 	if err != nil {
 		return err
 	}

@@ -43,32 +43,47 @@ type scaleRow struct {
 	remark      string
 }
 
-// measureScale prints the table, or writes it into a page.
+// measureScale prints the table, or writes it into a page. If a step fails, it does so
+// with the steps before it: they may have taken hours.
 func measureScale(ctx context.Context, accounts int, page string) (err error) {
-	m, err := prepare(ctx)
+	// Less log than usual, because a large database leaves little room on the disk.
+	m, err := prepare(ctx, "2GB")
 	if err != nil {
 		return err
 	}
 	defer m.close()
 	s := &scale{harness: m, accounts: accounts, book: filepath.Join(m.folder, "scale")}
 	began := time.Now()
+	failed := s.run(ctx)
+	// Also after an interrupt.
+	table, err := s.table(context.WithoutCancel(ctx), time.Since(began))
+	if s.service != nil {
+		s.stop()
+	}
+	if failed != nil {
+		table += fmt.Sprintf("\nThe next step failed: %s\n", strings.TrimSpace(failed.Error()))
+	}
+	fmt.Print(table)
+	if page != "" {
+		err = errors.Join(err, writeTable(page, table))
+	}
+	return errors.Join(failed, err)
+}
+
+// run runs the steps until one fails.
+func (s *scale) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{s.generateBook, s.open, s.importAll, s.reconcileAll, s.list, s.search, s.exportAll} {
-		if err := step(ctx); err != nil {
-			if s.service != nil {
-				s.stop()
-			}
+		err := step(ctx)
+		s.saySizes(ctx)
+		if err != nil {
 			return err
 		}
 	}
-	table, err := s.table(ctx, time.Since(began))
-	s.stop()
-	if err != nil {
-		return err
-	}
-	fmt.Print(table)
-	if page == "" {
-		return nil
-	}
+	return nil
+}
+
+// writeTable replaces the table in a page.
+func writeTable(page, table string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
@@ -81,6 +96,34 @@ func measureScale(ctx context.Context, accounts int, page string) (err error) {
 	return os.WriteFile(page, []byte(head+"<!-- scale -->\n"+table+"<!-- end of scale -->\n"+tail), 0o644) //nolint:gosec // a page
 }
 
+// saySizes tells a person who waits what grows. What cannot be asked is left out.
+func (s *scale) saySizes(ctx context.Context) {
+	var known []string
+	add := func(what string, bytes float64, err error) {
+		if err == nil {
+			known = append(known, fmt.Sprintf("%s %.1f GiB", what, bytes/(1<<30)))
+		}
+	}
+	if s.service != nil {
+		size, err := s.harness.ask(ctx, s.database, "SELECT pg_database_size(current_database())")
+		add("database", size, err)
+		log, err := s.harness.ask(ctx, s.database, "SELECT sum(size) FROM pg_ls_waldir()")
+		add("log", log, err)
+		memory, err := s.memory("VmRSS")
+		add("memory of the server", memory*(1<<20), err)
+	}
+	free, err := s.freeDisk()
+	add("free disk", free, err)
+	fmt.Fprintf(os.Stderr, "    %s\n", strings.Join(known, ", "))
+}
+
+// freeDisk returns how many bytes may still be written.
+func (s *scale) freeDisk() (float64, error) {
+	var disk syscall.Statfs_t
+	err := syscall.Statfs(s.folder, &disk)
+	return float64(disk.Bavail) * float64(disk.Bsize), err
+}
+
 // say tells a person who waits what has ended.
 func (s *scale) say(row scaleRow) {
 	s.rows = append(s.rows, row)
@@ -90,9 +133,12 @@ func (s *scale) say(row scaleRow) {
 func (s *scale) generateBook(ctx context.Context) error {
 	began := time.Now()
 	_, err := s.tell(ctx, "generate", s.book, "--accounts", strconv.Itoa(s.accounts), "--supplier", supplier, "--compress", "zst")
+	if err != nil {
+		return err
+	}
 	took := time.Since(began)
 	s.say(scaleRow{what: "generate the book", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds()})
-	return err
+	return nil
 }
 
 // open starts the server, with metrics.
@@ -228,8 +274,11 @@ func (s *scale) reconcileAll(ctx context.Context) error {
 	}
 	s.say(scaleRow{what: "reconciliation of the supplier", took: time.Since(began)})
 	took, memory, err := s.client(ctx, s.readKey, "reconcile", s.book)
+	if err != nil {
+		return err
+	}
 	s.say(scaleRow{what: "reconcile every field with the book", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds(), memory: memory})
-	return err
+	return nil
 }
 
 // nextPage matches the address of the next page.
@@ -289,24 +338,31 @@ func (s *scale) search(ctx context.Context) error {
 	return nil
 }
 
+// exportedAccount is more than an account of a generated book takes as a line.
+const exportedAccount = 10 << 10
+
+// exportAll exports all accounts, unless they would fill the disk: the database needs room, too.
 func (s *scale) exportAll(ctx context.Context) error {
+	free, err := s.freeDisk()
+	if err != nil {
+		return err
+	}
+	if needed := float64(s.accounts) * exportedAccount; needed > free-1<<30 {
+		return fmt.Errorf("there is no room for the export: it needs about %.0f GiB, and %.0f GiB are free", needed/(1<<30), free/(1<<30))
+	}
 	began := time.Now()
-	memory, err := s.export(ctx, s.service, s.readKey, "scale-export")
+	memory, err := s.export(ctx, s.service, s.readKey, filepath.Join(s.folder, "scale-export"))
+	if err != nil {
+		return err
+	}
 	took := time.Since(began)
 	s.say(scaleRow{what: "export every account", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds(), memory: memory})
-	return err
+	return nil
 }
 
-// table returns the results as Markdown.
+// table returns the results as Markdown. The rows are there even if the server or the
+// database no longer answers.
 func (s *scale) table(ctx context.Context, took time.Duration) (string, error) {
-	size, written, err := s.disk(ctx, s.service, s.database)
-	if err != nil {
-		return "", err
-	}
-	peak, err := s.memory("VmHWM")
-	if err != nil {
-		return "", err
-	}
 	machine, err := exec.CommandContext(ctx, "nproc").Output()
 	if err != nil {
 		return "", err
@@ -332,6 +388,17 @@ func (s *scale) table(ctx context.Context, took time.Duration) (string, error) {
 		}
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.what, row.took.Round(time.Second/10), units, cell(row.first, "%.0f"), cell(row.last, "%.0f"),
 			cell(ratio, "%.2f"), cell(row.memory, "%.0f MiB"), row.remark)
+	}
+	if s.service == nil {
+		return out.String(), nil
+	}
+	size, written, err := s.disk(ctx, s.service, s.database)
+	if err != nil {
+		return out.String(), err
+	}
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return out.String(), err
 	}
 	each := func(bytes float64) float64 { return bytes / float64(s.accounts) }
 	fmt.Fprintf(&out, "\nThe database has %.1f GiB, %.0f bytes for each account, and wrote %.1f GiB of log. The server used %.0f MiB at most.\n",
