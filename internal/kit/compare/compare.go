@@ -6,6 +6,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,7 +229,10 @@ type toldAccount struct{ lines, said []record }
 func (c *comparison) comparePartition(ctx context.Context, at int) error {
 	accounts := map[landfall.Key]*toldAccount{}
 	var order []landfall.Key // findings are reported in reading order
+	read := 0
 	err := c.partitions.each(ctx, at, func(one record) {
+		read++
+		one.order = read
 		known := accounts[one.key]
 		if known == nil {
 			known = &toldAccount{}
@@ -257,14 +261,37 @@ func (c *comparison) comparePartition(ctx context.Context, at int) error {
 			}
 		}
 	}
+	var late []comparedAccount // beginning with lines that cannot be parsed, which do not count
 	for list := range book.InOrder(ctx, jobs) {
 		for _, compared := range list {
+			if compared.late {
+				late = append(late, compared)
+				continue
+			}
+			if late, err = c.finishLate(late, compared.order); err != nil {
+				return err
+			}
 			if err := c.finishAccount(compared); err != nil {
 				return err
 			}
 		}
 	}
+	if _, err := c.finishLate(late, read+1); err != nil {
+		return err
+	}
 	return ctx.Err()
+}
+
+// finishLate finishes the late accounts that come before a position, and returns the others.
+func (c *comparison) finishLate(late []comparedAccount, before int) (left []comparedAccount, err error) {
+	slices.SortFunc(late, func(a, b comparedAccount) int { return cmp.Compare(a.order, b.order) })
+	for len(late) > 0 && late[0].order < before {
+		if err := c.finishAccount(late[0]); err != nil {
+			return nil, err
+		}
+		late = late[1:]
+	}
+	return late, nil
 }
 
 // accountBatch is how many accounts a core compares at once.
@@ -275,6 +302,8 @@ type comparedAccount struct {
 	timesInBook int
 	figures     landfall.Figures // of the book
 	unreadable  int              // lines of the book
+	order       int              // of the first record that can be parsed
+	late        bool             // others come before it
 	finding     Finding          // without a state if nothing is known about the account
 	err         error
 }
@@ -293,6 +322,7 @@ func (c *comparison) compareAccount(ctx context.Context, key landfall.Key, told 
 			return fail(fmt.Errorf("%s: %w", line.at, errOtherKey))
 		default:
 			a.add(line)
+			compared.order = cmp.Or(compared.order, told.lines[i].order)
 		}
 	}
 	for _, one := range told.said {
@@ -301,7 +331,9 @@ func (c *comparison) compareAccount(ctx context.Context, key landfall.Key, told 
 			return fail(err)
 		}
 		a.merge(what)
+		compared.order = cmp.Or(compared.order, one.order)
 	}
+	compared.late = len(told.lines) > 0 && compared.order > told.lines[0].order
 	if len(told.said) == 0 && compared.unreadable == len(told.lines) {
 		return compared
 	}

@@ -34,6 +34,7 @@ type record struct {
 	key        landfall.Key
 	file, line int // of the book, from 0 and from 1
 	text       []byte
+	order      int // of reading, in its partition; not stored
 }
 
 // recordKind is what the text of a record is.
