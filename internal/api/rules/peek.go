@@ -57,7 +57,7 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 // copied as they are, which is much faster than reading them.
 func AppendReplaced(dst, object []byte, name, value string) []byte {
 	dst = append(dst, '{')
-	for quoted, text := range members(object) {
+	for quoted, text := range quotedMembers(object) {
 		if string(text) == "null" {
 			continue
 		}
@@ -75,7 +75,7 @@ func AppendReplaced(dst, object []byte, name, value string) []byte {
 // values are parts of the object. Of anything else it yields nothing.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		for quoted, value := range members(object) {
+		for quoted, value := range quotedMembers(object) {
 			if name, _ := StringValue(quoted); !yield(name, value) {
 				return
 			}
@@ -83,8 +83,8 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// members iterates over the members with their names in quotes.
-func members(object []byte) iter.Seq2[[]byte, []byte] {
+// quotedMembers iterates over the members with their names in quotes.
+func quotedMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		at := skipBlanks(object, 0)
 		if at >= len(object) || object[at] != '{' {

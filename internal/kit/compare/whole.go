@@ -61,12 +61,12 @@ func (w *wholeComparison) readRecord(ctx context.Context) (*landfall.AccountData
 			return &line.data, nil
 		}
 	}
-	record, err := contract.ReadAccount(ctx, w.there.Data)
+	account, err := contract.ReadAccount(ctx, w.there.Data)
 	if err != nil {
 		return nil, err
 	}
-	defer record.Release()
-	data := record.Data()
+	defer account.Release()
+	data := account.Data()
 	return &data, nil
 }
 
