@@ -156,10 +156,10 @@ func (c *Client) AccountLines(ctx context.Context, supplier string, query Accoun
 // accountsError says what could not be read.
 func accountsError(err error) error { return fmt.Errorf("cannot read the server's accounts: %w", err) }
 
-// pageCutOff says that a page of whole accounts ended early.
-type pageCutOff struct{ error }
+// pageError says that a page of whole accounts ended early.
+type pageError struct{ error }
 
-func (e pageCutOff) Unwrap() error { return e.error }
+func (e pageError) Unwrap() error { return e.error }
 
 // accountPage is how many whole accounts one request asks for.
 const accountPage = 500
@@ -203,7 +203,7 @@ func (c *Client) AccountTexts(ctx context.Context, supplier string, query Accoun
 						ended = !yield(text, nil)
 						return !ended
 					})
-				if cut, is := errors.AsType[pageCutOff](err); is {
+				if cut, is := errors.AsType[pageError](err); is {
 					if taken != before {
 						cutOffs, before = 0, taken
 					}
@@ -244,9 +244,9 @@ func (c *Client) readAccounts(ctx context.Context, call apiCall, skip int, each 
 			return nextPage(response)
 		case errors.Is(err, io.EOF):
 			// HTTP reports a page that was cut off. This holds even if a proxy on the way hides it.
-			return nil, pageCutOff{accountsError(io.ErrUnexpectedEOF)}
+			return nil, pageError{accountsError(io.ErrUnexpectedEOF)}
 		case err != nil:
-			return nil, pageCutOff{accountsError(err)}
+			return nil, pageError{accountsError(err)}
 		}
 		if i >= skip && !each(line[:len(line)-1]) {
 			return nil, nil

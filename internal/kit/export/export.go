@@ -134,7 +134,7 @@ func (e *exporter) copyAll(ctx context.Context) error {
 		if _, ofFiles := errors.AsType[lastingError](err); ofFiles || !temporary || ctx.Err() != nil {
 			return err
 		}
-		if cut, is := errors.AsType[pageCutOff](err); is {
+		if cut, is := errors.AsType[pageError](err); is {
 			if at := e.journal.state.Accounts + cut.accounts; at != cutAt {
 				cutOffs, cutAt = 0, at
 			}

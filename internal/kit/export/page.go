@@ -179,18 +179,18 @@ func (f *fetcher) read(lines *client.AccountLines) (_ *accountPage, err error) {
 	return p, nil
 }
 
-// pageCutOff says that a page ended early.
-type pageCutOff struct {
+// pageError says that a page ended early.
+type pageError struct {
 	error
 	accounts int    // that arrived
 	last     string // external number of the last one; "" if unknown
 }
 
-func (e pageCutOff) Unwrap() error { return e.error }
+func (e pageError) Unwrap() error { return e.error }
 
 // cutOff tells where a page ended early.
-func (p *accountPage) cutOff(err error) pageCutOff {
-	cut := pageCutOff{error: err, accounts: max(p.accounts, bytes.Count(p.memory, []byte("\n")))}
+func (p *accountPage) cutOff(err error) pageError {
+	cut := pageError{error: err, accounts: max(p.accounts, bytes.Count(p.memory, []byte("\n")))}
 	if end := bytes.LastIndexByte(p.memory, '\n'); end >= 0 && p.file == nil {
 		cut.last = client.ExternalNumber(p.memory[bytes.LastIndexByte(p.memory[:end], '\n')+1 : end])
 	}

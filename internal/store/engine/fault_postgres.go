@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// lockTimeout is the code of a lock that was not granted in time.
+const lockTimeout = "55P03"
+
 func classifyPostgres(err error) Fault {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -19,7 +22,7 @@ func classifyPostgres(err error) Fault {
 	case "40001", "40P01": // serialization failure, deadlock
 		found.kind = faultConflict
 		return found
-	case "55P03": // lock time-out
+	case lockTimeout:
 		found.kind = faultLocked
 		return found
 	case "57014", // statement time-out

@@ -82,6 +82,7 @@ type wiper struct {
 // run runs a statement on a table once nobody else uses the table.
 func (w *wiper) run(ctx context.Context, statement string, table pgx.Identifier) error {
 	name := strings.Join(table, ".")
+	var held error
 	for end := time.Now().Add(maxReaderWait); ; {
 		w.warnings = nil
 		_, err := w.connection.Exec(ctx, statement+" "+table.Sanitize())
@@ -91,15 +92,17 @@ func (w *wiper) run(ctx context.Context, statement string, table pgx.Identifier)
 		case err == nil:
 			return fmt.Errorf("table %s: %s was not possible: %s. Run it as the owner of the tables and of the database", name, statement, strings.Join(w.warnings, "; "))
 		}
-		if err = postgresDialect.wrap(err); errorCode(err) != "55P03" {
+		var holders []string
+		if err = postgresDialect.wrap(err); errorCode(err) == lockTimeout {
+			holders, err = w.findHolders(ctx, table)
+		}
+		switch {
+		case err != nil && ctx.Err() != nil && held != nil: // interrupted while it tried again
+			return errors.Join(held, ctx.Err())
+		case err != nil:
 			return fmt.Errorf("table %s: %w", name, err)
 		}
-		holders, err := w.findHolders(ctx, table)
-		if err != nil {
-			return fmt.Errorf("table %s: %w", name, err)
-		}
-		held := heldUpError("table " + name + " is in use by " + joinFew(holders) + ": end these and try again")
-		if time.Now().After(end) {
+		if held = heldUpError("table " + name + " is in use by " + joinFew(holders) + ": end these and try again"); time.Now().After(end) {
 			return held
 		}
 		select {

@@ -55,7 +55,13 @@ const canary = "Kanarienvogel"
 func canaryAccount(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	prepareStore(t, store, "1")
-	creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}}}
+	createCanary(t, store, "1")
+}
+
+// createCanary creates a staged account with the word in its personal data.
+func createCanary(t *testing.T, store *sqlstore.Store, number string) {
+	t.Helper()
+	creation := landfall.Creation{Claim: claimNumber(t, store, number), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}}}
 	data := &creation.Account.Data
 	data.BillingName = canary
 	for i := range data.Customers {

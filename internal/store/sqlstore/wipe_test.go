@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"database/sql"
+	neturl "net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
 )
 
@@ -164,5 +166,134 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 	}
 	if left := tablesWith(t, store); left > 0 {
 		t.Errorf("the word is still in the files of %d tables", left)
+	}
+}
+
+// TestAWipeLeftSamplesOfThePlanner erases all accounts: the planner keeps samples of
+// columns, and those of a table that became empty for ever.
+func TestAWipeLeftSamplesOfThePlanner(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Postgres(t)
+	store := openStore(t, url)
+	numbers := []string{"1", "2", "3"}
+	prepareStore(t, store, numbers...)
+	for _, number := range numbers {
+		createCanary(t, store, number)
+	}
+	sampled := func() []string {
+		found, err := store.Texts(t.Context(), `SELECT tablename || '.' || attname FROM pg_stats WHERE schemaname = current_schema()
+			AND (histogram_bounds::text ILIKE '%`+canary+`%' OR most_common_vals::text ILIKE '%`+canary+`%')`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	force(t, store, `ANALYZE`)
+	if len(sampled()) == 0 {
+		t.Fatal("the test would not detect the fault")
+	}
+	t.Log(sampled())
+	for _, number := range numbers {
+		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), landfall.Key{Supplier: testKey.Supplier, External: number})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sqlstore.Wipe(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if left := sampled(); len(left) > 0 {
+		t.Errorf("the planner has samples of %v", left)
+	}
+	wantWiped(t, store, url)
+}
+
+// TestAWipeWaitedForATable holds the lock of a table without a snapshot.
+func TestAWipeWaitedForATable(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Postgres(t)
+	store := openStore(t, url)
+	canaryAccount(t, store)
+	other, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	holder, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Rollback() }()
+	if _, err := holder.ExecContext(t.Context(), `LOCK TABLE customer IN ACCESS SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	err = sqlstore.Wipe(ctx, url)
+	if err == nil || !strings.Contains(err.Error(), "table customer is in use by a transaction in database") {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlstore.Wipe(t.Context(), url); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAWipeAsAnOrdinaryRole: the server hides from other roles what kind of session
+// another user has, and a wipe took that for a connection of a standby.
+func TestAWipeAsAnOrdinaryRole(t *testing.T) {
+	t.Parallel()
+	cluster, err := pgtest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Stop() })
+	admin, err := sql.Open("pgx", cluster.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	for _, text := range []string{`CREATE ROLE plain LOGIN PASSWORD 'plain'`, `CREATE DATABASE owned OWNER plain`, `CREATE TABLE work (id bigint)`} {
+		if _, err := admin.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address, err := neturl.Parse(cluster.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User, address.Path = neturl.UserPassword("plain", "plain"), "/owned"
+	url := address.String()
+	store := openStore(t, url)
+	canaryAccount(t, store)
+	writing, err := admin.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writing.Rollback() }()
+	if _, err := writing.ExecContext(t.Context(), `INSERT INTO work VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := sqlstore.Wipe(ctx, url); err == nil || !strings.Contains(err.Error(), "a transaction in database postgres") {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := writing.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlstore.Wipe(t.Context(), url); err != nil {
+		t.Error(err)
+	}
+	// Where the role does not own the database, the server skips what it has to do.
+	if _, err := admin.ExecContext(t.Context(), `ALTER DATABASE owned OWNER TO CURRENT_USER`); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlstore.Wipe(t.Context(), url); err == nil || !strings.Contains(err.Error(), "as the owner") {
+		t.Errorf("without the right it ended with %v", err)
 	}
 }
