@@ -50,7 +50,7 @@ func retryable(err error, once bool) (wait time.Duration, again bool) {
 	if err == nil || errors.Is(err, errNoKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return 0, false
 	}
-	if _, hopeless := errors.AsType[*CutOffError](err); hopeless {
+	if _, hopeless := errors.AsType[*EndedEarlyError](err); hopeless {
 		return 0, false
 	}
 	refusal, ok := errors.AsType[*Error](err)

@@ -194,7 +194,7 @@ func (c *Client) AccountTexts(ctx context.Context, supplier string, query Accoun
 		next, last := query.values(), json.RawMessage(nil)
 		for next != nil {
 			taken, ended := 0, false
-			cutOffs, before := 0, -1
+			early, before := 0, -1
 			following := url.Values(nil)
 			err := c.retry(ctx, false, func() (err error) {
 				following, err = c.readAccounts(ctx, apiCall{method: http.MethodGet, path: apiPath("accounts", supplier), query: next},
@@ -205,10 +205,10 @@ func (c *Client) AccountTexts(ctx context.Context, supplier string, query Accoun
 					})
 				if cut, is := errors.AsType[pageError](err); is {
 					if taken != before {
-						cutOffs, before = 0, taken
+						early, before = 0, taken
 					}
-					if cutOffs++; cutOffs == MaxCutOffs {
-						return &CutOffError{Behind: ExternalNumber(last), Err: cut.error}
+					if early++; early == MaxEarlyEnds {
+						return &EndedEarlyError{Behind: ExternalNumber(last), Err: cut.error}
 					}
 				}
 				return err

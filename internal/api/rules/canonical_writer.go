@@ -52,8 +52,8 @@ var canonicalWriters = sync.Pool{New: func() any { return new(canonicalWriter) }
 
 // Larger buffers are not kept for the next value.
 const (
-	mostMembersKept = 1 << 10
-	mostBytesKept   = 1 << 20
+	keptMembersSize = 1 << 10
+	keptBufferSize  = 1 << 20
 )
 
 // appendPlainCanonical appends the canonical form of a value, or reports that it
@@ -67,7 +67,7 @@ func appendPlainCanonical(dst []byte, value string) ([]byte, bool) {
 	w.text, w.traits, w.at, w.out = value, is, 0, dst
 	done := w.value(0) && w.peek() == 0 && w.at == len(value)
 	written := w.out
-	if w.text, w.out = "", nil; cap(w.members) <= mostMembersKept && cap(w.sorted) <= mostBytesKept {
+	if w.text, w.out = "", nil; cap(w.members) <= keptMembersSize && cap(w.sorted) <= keptBufferSize {
 		clear(w.members[:cap(w.members)]) // the names are parts of the value
 		w.members = w.members[:0]
 		canonicalWriters.Put(w)

@@ -123,7 +123,7 @@ type exporter struct {
 // from the last complete page.
 func (e *exporter) copyAll(ctx context.Context) error {
 	lastProgress, pause := time.Now(), 100*time.Millisecond
-	cutOffs, cutAt := 0, -1
+	early, endedAt := 0, -1
 	for !e.journal.state.Read {
 		before := e.journal.state.Accounts
 		err := e.copyPages(ctx)
@@ -135,11 +135,11 @@ func (e *exporter) copyAll(ctx context.Context) error {
 			return err
 		}
 		if cut, is := errors.AsType[pageError](err); is {
-			if at := e.journal.state.Accounts + cut.accounts; at != cutAt {
-				cutOffs, cutAt = 0, at
+			if at := e.journal.state.Accounts + cut.accounts; at != endedAt {
+				early, endedAt = 0, at
 			}
-			if cutOffs++; cutOffs == client.MaxCutOffs {
-				return &client.CutOffError{Behind: cut.last, Err: cut.error}
+			if early++; early == client.MaxEarlyEnds {
+				return &client.EndedEarlyError{Behind: cut.last, Err: cut.error}
 			}
 		}
 		if e.journal.state.Accounts > before {

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// lockTimeout is the code of a lock that was not granted in time.
-const lockTimeout = "55P03"
+// codeLockTimeout is the code of a lock that was not granted in time.
+const codeLockTimeout = "55P03"
 
 func classifyPostgres(err error) Fault {
 	var refused *pgconn.PgError
@@ -22,7 +22,7 @@ func classifyPostgres(err error) Fault {
 	case "40001", "40P01": // serialization failure, deadlock
 		found.kind = faultConflict
 		return found
-	case lockTimeout:
+	case codeLockTimeout:
 		found.kind = faultLocked
 		return found
 	case "57014", // statement time-out

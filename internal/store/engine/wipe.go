@@ -93,7 +93,7 @@ func (w *wiper) run(ctx context.Context, statement string, table pgx.Identifier)
 			return fmt.Errorf("table %s: %s was not possible: %s. Run it as the owner of the tables and of the database", name, statement, strings.Join(w.warnings, "; "))
 		}
 		var holders []string
-		if err = postgresDialect.wrap(err); errorCode(err) == lockTimeout {
+		if err = postgresDialect.wrap(err); errorCode(err) == codeLockTimeout {
 			holders, err = w.findHolders(ctx, table)
 		}
 		switch {

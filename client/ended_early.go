@@ -5,27 +5,27 @@ import (
 	"fmt"
 )
 
-// MaxCutOffs is how often a page of whole accounts may end early at the same account before readers
+// MaxEarlyEnds is how often a page of whole accounts may end early at the same account before readers
 // give up. A network that fails does not choose the same account that often.
-const MaxCutOffs = 5
+const MaxEarlyEnds = 5
 
-// CutOffError says that the server ends its accounts early at the same one every time. Trying again
+// EndedEarlyError says that the server ends its accounts early at the same one every time. Trying again
 // does not help.
-type CutOffError struct {
+type EndedEarlyError struct {
 	Behind string // external account number of the last account that arrived; "" if unknown
 	Err    error  // how the last page ended
 }
 
-func (e *CutOffError) Error() string {
+func (e *EndedEarlyError) Error() string {
 	where := "at the start of a page"
 	if e.Behind != "" {
 		where = "behind account " + e.Behind
 	}
 	return fmt.Sprintf("the server ended its answer %d times %s: the next account may be damaged; the server's log names it, and 'landfall verify' finds all that are (%v)",
-		MaxCutOffs, where, e.Err)
+		MaxEarlyEnds, where, e.Err)
 }
 
-func (e *CutOffError) Unwrap() error { return e.Err }
+func (e *EndedEarlyError) Unwrap() error { return e.Err }
 
 // ExternalNumber returns the external account number of a whole account as the server sent it.
 func ExternalNumber(account []byte) string {

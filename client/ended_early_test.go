@@ -10,9 +10,9 @@ import (
 	"landfall/client"
 )
 
-// TestPageThatIsCutOff cuts the second page off after one of its accounts: four times, which a reader
+// TestPageThatEndsEarly cuts the second page off after one of its accounts: four times, which a reader
 // survives, and for ever, which it must say.
-func TestPageThatIsCutOff(t *testing.T) {
+func TestPageThatEndsEarly(t *testing.T) {
 	for _, forever := range []bool{false, true} {
 		second := 0
 		_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -22,7 +22,7 @@ func TestPageThatIsCutOff(t *testing.T) {
 				return
 			}
 			fmt.Fprint(w, `{"external_account_number":"A-3"}`+"\n")
-			if second++; forever || second < client.MaxCutOffs {
+			if second++; forever || second < client.MaxEarlyEnds {
 				_ = http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
 			}
@@ -36,7 +36,7 @@ func TestPageThatIsCutOff(t *testing.T) {
 			}
 		}
 		if forever {
-			_, is := errors.AsType[*client.CutOffError](ended)
+			_, is := errors.AsType[*client.EndedEarlyError](ended)
 			if _, again := client.Temporary(ended); !is || again || !strings.Contains(ended.Error(), "behind account A-3") || fmt.Sprint(got) != "[A-1 A-2 A-3]" {
 				t.Errorf("got %v, then %v", got, ended)
 			}

@@ -42,10 +42,10 @@ func TestExportWaitedForAPageThatNeverCompletes(t *testing.T) {
 			}
 			folder := filepath.Join(t.TempDir(), "export")
 			_, err = Run(t.Context(), reader, Options{Supplier: "NORTH", Folder: folder, Format: NDJSON, Schema: contract.PlainSchema(), Progress: func(int) {}})
-			if _, is := errors.AsType[*client.CutOffError](err); !is || !strings.Contains(err.Error(), c.behind) {
+			if _, is := errors.AsType[*client.EndedEarlyError](err); !is || !strings.Contains(err.Error(), c.behind) {
 				t.Errorf("the export ended with %v", err)
 			}
-			if requests != client.MaxCutOffs {
+			if requests != client.MaxEarlyEnds {
 				t.Errorf("the page was requested %d times", requests)
 			}
 			// What arrived of the page is not in the file, and the export can go on once the account is repaired.
