@@ -25,12 +25,12 @@ func healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ok, err := app.Healthy(command.Context(), settings, alive)
+			ok, reason, err := app.Healthy(command.Context(), settings, alive)
 			switch {
 			case err != nil:
 				return unreachableError{fmt.Errorf("the server does not respond: %w", err)}
 			case !ok:
-				return errNotReady
+				return fmt.Errorf("%w: %s", errNotReady, reason)
 			}
 			return printDone(command, map[string]any{"ok": true}, "ok")
 		},

@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"landfall/internal/lib/limits"
@@ -68,14 +70,20 @@ func askServer(ctx context.Context, settings Settings, path string) (status int,
 }
 
 // Healthy asks the server with these settings on this machine whether it is ready, or whether
-// it is alive.
-func Healthy(ctx context.Context, settings Settings, alive bool) (bool, error) {
+// it is alive. If not, it returns why, as the server says.
+func Healthy(ctx context.Context, settings Settings, alive bool) (healthy bool, reason string, err error) {
 	path := "/readyz"
 	if alive {
 		path = "/healthz"
 	}
-	status, _, err := askServer(ctx, settings, path)
-	return status == http.StatusOK, err
+	status, body, err := askServer(ctx, settings, path)
+	var answer struct {
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal([]byte(body), &answer) != nil || answer.Detail == "" {
+		answer.Detail = "It answers with status " + strconv.Itoa(status) + "."
+	}
+	return status == http.StatusOK, answer.Detail, err
 }
 
 // folders checks the other folders that the server writes to.

@@ -103,6 +103,9 @@ func (s *schema) upgrade(ctx context.Context, apply bool) error {
 		return err
 	}
 	if !apply {
+		if has, err := s.has(ctx); err == nil && has == 0 {
+			return fmt.Errorf("the %s database has no tables of Landfall yet: run 'landfall schema apply'", s.dialect.name)
+		}
 		return fmt.Errorf("the %s schema is older than this program: run 'landfall schema apply'", s.dialect.name)
 	}
 	unlock, err := s.lock(ctx)
