@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -350,14 +351,30 @@ func (s *scale) exportAll(ctx context.Context) error {
 	if needed := float64(s.accounts) * exportedAccount; needed > free-1<<30 {
 		return fmt.Errorf("there is no room for the export: it needs about %.0f GiB, and %.0f GiB are free", needed/(1<<30), free/(1<<30))
 	}
-	began := time.Now()
-	memory, err := s.export(ctx, s.service, s.readKey, filepath.Join(s.folder, "scale-export"))
+	folder := filepath.Join(s.folder, "scale-export")
+	took, memory, err := s.client(ctx, s.readKey, "export", supplier, "--to", folder, "--format", "parquet", "--reason", "bench")
 	if err != nil {
 		return err
 	}
-	took := time.Since(began)
-	s.say(scaleRow{what: "export every account", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds(), memory: memory})
-	return nil
+	size, err := folderSize(folder)
+	s.say(scaleRow{what: "export every account as Parquet", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds(), memory: memory,
+		remark: fmt.Sprintf("%.0f bytes for each", size/float64(s.accounts))})
+	return err
+}
+
+// folderSize returns the bytes of the files of a folder.
+func folderSize(folder string) (size float64, err error) {
+	err = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			size += float64(info.Size())
+		}
+		return err
+	})
+	return size, err
 }
 
 // table returns the results as Markdown. The rows are there even if the server or the

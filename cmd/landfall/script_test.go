@@ -86,6 +86,7 @@ func runScripts(t *testing.T, kind string, chosen func(script string) bool) {
 					env.Setenv("OTHER_DATABASE", "sqlite:other.db")
 				}
 			}
+			env.Setenv("ADDRESS", freeAddress(t)) // for a script that starts a server
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GOGC", "800") // most processes end before they need to collect garbage
 			return setupWorker(env)
