@@ -63,7 +63,8 @@ type App struct {
 	draining   atomic.Bool
 	shutdown   chan struct{} // closed when the shutdown starts
 	main       *httpServer
-	ops        *httpServer // nil when off
+	listening  atomic.Pointer[httpServer] // main, for metrics, which may be read before it is there
+	ops        *httpServer                // nil when off
 	intake     *intake.Service
 	mailClient *mail.Client // nil like mail
 	reloaded   reloadState
@@ -208,19 +209,21 @@ func (a *App) readings() []httpapi.FuncMetric {
 // listenerMetric returns a metric of the main listener, once it exists.
 func (a *App) listenerMetric(read func(*limitListener) int64) func() float64 {
 	return func() float64 {
-		if a.main == nil {
+		main := a.listening.Load()
+		if main == nil {
 			return 0
 		}
-		return float64(read(a.main.listener))
+		return float64(read(main.listener))
 	}
 }
 
 // certificateEnd returns when the certificate expires, in seconds since 1970.
 func (a *App) certificateEnd() float64 {
-	if a.main == nil || a.main.tls == nil {
+	main := a.listening.Load()
+	if main == nil || main.tls == nil {
 		return 0
 	}
-	return float64(a.main.tls.expiry().Unix())
+	return float64(main.tls.expiry().Unix())
 }
 
 // SettingError is an invalid setting that is found only at startup.

@@ -28,6 +28,7 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 		}
 		a.main.secure(shown)
 	}
+	a.listening.Store(a.main)
 	if settings.OpsListen == "" {
 		return a.main.address(), nil
 	}

@@ -50,7 +50,10 @@ func (a *App) offerSetUp(ctx context.Context) {
 		return // the console says what is wrong with the database
 	}
 	link, err := a.sessions.OfferSetUp(ctx)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return // the server is stopped already
+	case err != nil:
 		a.log.Warn("cannot make a set-up link; restart the server, or use: landfall operator create", "error", err)
 		return
 	}

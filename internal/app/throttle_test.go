@@ -19,6 +19,8 @@ func throttled(t *testing.T, test func(log *slog.Logger, state *throttleState, l
 		out := &noted{}
 		handler := newThrottle(slog.NewTextHandler(out, nil))
 		test(slog.New(handler), handler.throttleState, func() []string {
+			out.mu.Lock()
+			defer out.mu.Unlock()
 			defer out.text.Reset()
 			return strings.Split(strings.TrimSuffix(out.text.String(), "\n"), "\n")
 		})
