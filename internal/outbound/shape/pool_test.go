@@ -85,6 +85,9 @@ func TestHostileProgramsAreEnded(t *testing.T) {
 	} {
 		all.Go(func() {
 			_, err := pool.Apply(t.Context(), program, []byte(`{}`))
+			if raceDetector && err != nil && strings.Contains(err.Error(), "exit status 66") {
+				return // how the race detector ends a process that gets no memory
+			}
 			if _, is := errors.AsType[*shape.ProgramError](err); !is && err != nil {
 				t.Errorf("%s: %v", program, err)
 			}

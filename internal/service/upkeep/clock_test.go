@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,12 +16,12 @@ import (
 
 // fakeClock is the clock of a database, which a test sets.
 type fakeClock struct {
-	offset time.Duration
+	offset atomic.Int64
 	jumps  []time.Duration
 }
 
 func (c *fakeClock) CheckClock(context.Context) (landfall.ClockReading, error) {
-	return landfall.ClockReading{Now: time.Now().Add(c.offset)}, nil
+	return landfall.ClockReading{Now: time.Now().Add(time.Duration(c.offset.Load()))}, nil
 }
 
 func (c *fakeClock) RecordClockJump(_ context.Context, by time.Duration) error {
@@ -38,7 +39,7 @@ func TestJumpsOfTheClockAreReportedOnce(t *testing.T) {
 		store, log := &fakeStore{}, new(bytes.Buffer)
 		running := upkeep.Start(store, slog.New(slog.NewTextHandler(log, nil)), nil)
 		for _, offset := range []time.Duration{0, -30 * time.Second, -time.Hour, -time.Hour, 23 * time.Hour, 23 * time.Hour} {
-			store.offset = offset
+			store.offset.Store(int64(offset))
 			time.Sleep(time.Minute)
 		}
 		if got := running.ClockJumps(); got != 2 {
