@@ -339,8 +339,8 @@ func (s *scale) search(ctx context.Context) error {
 	return nil
 }
 
-// exportedAccount is more than an account of a generated book takes as a line.
-const exportedAccount = 10 << 10
+// exportedAccount is more than an account of a generated book takes in Parquet files: 835 bytes.
+const exportedAccount = 2 << 10
 
 // exportAll exports all accounts, unless they would fill the disk: the database needs room, too.
 func (s *scale) exportAll(ctx context.Context) error {
