@@ -21,7 +21,7 @@ func (e *EndedEarlyError) Error() string {
 	if e.Behind != "" {
 		where = "behind account " + e.Behind
 	}
-	return fmt.Sprintf("the server ended its answer %d times %s: the next account may be damaged; the server's log names it, and 'landfall verify' finds all that are (%v)",
+	return fmt.Sprintf("the server ended its answer %d times %s: one of the next accounts may be damaged; the server's log names it, and 'landfall verify' finds all that are (%v)",
 		MaxEarlyEnds, where, e.Err)
 }
 
