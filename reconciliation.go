@@ -245,11 +245,15 @@ const maxClaimsText = 2_000
 func (c *ControlTotals) Text() string {
 	var parts []string
 	for measure, value := range c.Claims {
+		count, amount := measure.String(), measure.String()
+		if measure.Kind == MeasureTransactions { // they have both
+			count, amount = count+".count", amount+".amount"
+		}
 		if value.Count != nil {
-			parts = append(parts, measure.String()+"="+value.Count.Digits())
+			parts = append(parts, count+"="+value.Count.Digits())
 		}
 		if value.Amount != nil {
-			parts = append(parts, measure.String()+"="+value.Amount.String())
+			parts = append(parts, amount+"="+value.Amount.String())
 		}
 	}
 	slices.Sort(parts)

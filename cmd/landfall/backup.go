@@ -68,7 +68,7 @@ func backupCommand() *cobra.Command {
 		// A backup that is good but not recorded is better than none.
 		if !unchecked {
 			if err := recordBackup(command.Context(), settings, args[0]); err != nil {
-				printWarning(command, "the backup is good but could not be recorded, so an alert may say that it is missing: "+err.Error())
+				printWarning(command, "the backup is good but could not be recorded, so an alert may say that it is missing: "+errorText(err))
 			}
 		}
 		info, err := os.Stat(args[0])

@@ -71,7 +71,7 @@ func configPrintCommand() *cobra.Command {
 	return command
 }
 
-var errProblemsFound = errors.New("problems were found; see above")
+var errProblemsFound = codeError{codeProblemsFound, errors.New("problems were found; see above")}
 
 // doctorCommand checks everything a server needs.
 func doctorCommand() *cobra.Command {

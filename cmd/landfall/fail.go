@@ -31,6 +31,21 @@ type unreachableError struct{ error }
 // Unwrap keeps the error code, if there is one.
 func (e unreachableError) Unwrap() error { return e.error }
 
+// codeError gives an error a code for --json.
+type codeError struct {
+	code string
+	error
+}
+
+// Unwrap returns the error.
+func (e codeError) Unwrap() error { return e.error }
+
+// The command line's own codes.
+const (
+	codeSomeFailed    = "some_failed"
+	codeProblemsFound = "problems_found"
+)
+
 func exitCode(err error) int {
 	// Usage errors come first: one may wrap a refusal to keep its code.
 	known, isOurs := errors.AsType[*landfall.Error](err)
@@ -91,12 +106,15 @@ func errorCode(err error) string {
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Code
 	}
+	if coded, ok := errors.AsType[codeError](err); ok {
+		return coded.code
+	}
 	switch exitCode(err) {
 	case exitUsage:
 		return "usage"
 	case exitRefused:
 		if errors.Is(err, errSomeFailed) {
-			return "some_failed"
+			return codeSomeFailed
 		}
 		if errors.Is(err, errDiffers) {
 			return "book_differs"
@@ -107,6 +125,9 @@ func errorCode(err error) string {
 	return landfall.CodeInternalError
 }
 
+// oneLine returns a text of several lines as one line.
+func oneLine(text string) string { return escapeText(strings.ReplaceAll(text, "\n", "; ")) }
+
 // errorText returns the error as one line. "Database unavailable" is omitted where the reason
 // follows.
 func errorText(err error) string {
@@ -116,5 +137,5 @@ func errorText(err error) string {
 		// occurred.
 		text = known.Detail
 	}
-	return escapeText(strings.ReplaceAll(text, "\n", "; "))
+	return oneLine(text)
 }

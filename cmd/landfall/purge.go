@@ -43,7 +43,8 @@ func purgeCommand() *cobra.Command {
 			"for one supplier or for all: staged documents, the texts of failures, the recipients of\n" +
 			"mails, events that every webhook has received, and the accounts of ended runs. Hashes,\n" +
 			"revisions, codes, states, times and totals are kept as evidence. Servers do the same every six hours. The work is done in small\n" +
-			"steps and can run next to busy servers. Purged data cannot be restored.",
+			"steps and can run next to busy servers. Purged data cannot be restored. The exit code is 1 if rows\n" +
+			"cannot be read and were left as they are.",
 		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		found, err := operator.Purge(command.Context(), strings.Join(args, ""), dryRun)
@@ -58,7 +59,11 @@ func purgeCommand() *cobra.Command {
 				one.HeldBy, unreadableNames(one.Unreadable),
 			}
 		})
-		return printData(command, entries, func(out io.Writer) {
+		unreadable := 0
+		for _, entry := range entries {
+			unreadable += len(entry.Unreadable)
+		}
+		err = printData(command, entries, func(out io.Writer) {
 			if len(entries) == 0 {
 				fmt.Fprintln(out, "No import supplier has a retention limit. Set one with: supplier set CODE --keep-staged 90d")
 				return
@@ -80,6 +85,10 @@ func purgeCommand() *cobra.Command {
 				fmt.Fprintln(out, "This was a dry run; nothing was purged.")
 			}
 		})
+		if err == nil && unreadable > 0 {
+			err = codeError{codeSomeFailed, fmt.Errorf("rows that cannot be read, and were left as they are: %d", unreadable)}
+		}
+		return err
 	})
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be purged, without purging it")
 	return command

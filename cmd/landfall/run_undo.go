@@ -71,7 +71,7 @@ func runUndo() *cobra.Command {
 			return errors.Join(err, printErr)
 		}
 		if left := undo.Left(); left > 0 {
-			return fmt.Errorf("%d of the run's %d accounts are left", left, undo.Created)
+			return codeError{codeSomeFailed, fmt.Errorf("%d of the run's %d accounts are left", left, undo.Created)}
 		}
 		return nil
 	})

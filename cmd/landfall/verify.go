@@ -35,7 +35,7 @@ func verifyCommand() *cobra.Command {
 			if asJSON {
 				return printLine(out, entry{finding.Key.Supplier, finding.Key.External, finding.What})
 			}
-			_, err := fmt.Fprintf(out, "%s  %s  %s\n", escapeText(finding.Key.Supplier), escapeText(finding.Key.External), finding.What)
+			_, err := fmt.Fprintf(out, "%s  %s  %s\n", escapeText(finding.Key.Supplier), escapeText(finding.Key.External), oneLine(finding.What))
 			return err
 		})
 		if err != nil {
@@ -45,7 +45,7 @@ func verifyCommand() *cobra.Command {
 			printWarning(command, "some sums are wrong; 'landfall recount' counts them again and corrects them")
 		}
 		if count > 0 {
-			return fmt.Errorf("problems found: %d; accounts checked: %d", count, processes)
+			return codeError{codeProblemsFound, fmt.Errorf("problems found: %d; accounts checked: %d", count, processes)}
 		}
 		if !asJSON {
 			fmt.Fprintf(out, "Checked %d accounts; no problems found.\n", processes)

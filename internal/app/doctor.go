@@ -207,7 +207,11 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	defer func() { _ = store.Close() }() // writes were committed
 	if err := store.Ping(ctx); err != nil {
-		d.add("database", Problem, "cannot write to it: "+err.Error(), "check whether it is a standby, its disk is full, or a synchronous standby does not respond")
+		remedy := "check whether it is a standby, its disk is full, or a synchronous standby does not respond"
+		if errors.Is(err, landfall.ErrDiskFull) {
+			remedy = "free space on the disk of the database"
+		}
+		d.add("database", Problem, "cannot write to it: "+err.Error(), remedy)
 		return
 	}
 	d.add("database", OK, d.settings.DatabaseName()+" is writable", "")

@@ -103,6 +103,8 @@ func (h *handler) describeError(document string, found *gqlerrors.QueryError) (r
 	case errors.Is(err, errOverQuota):
 		known, _ := errors.AsType[*landfall.Error](err)
 		return newResponseError(codeRateLimited, known.Detail), http.StatusTooManyRequests
+	case errors.Is(err, landfall.ErrDiskFull):
+		return newResponseError(codeUnavailable, landfall.UserError("logging in", err).Detail), http.StatusServiceUnavailable
 	case err != nil:
 		return describeKind(kindOf(err))
 	case errors.Is(found, context.Canceled), errors.Is(found, context.DeadlineExceeded):

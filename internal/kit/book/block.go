@@ -70,7 +70,11 @@ func (f File) Blocks() iter.Seq2[Block, error] {
 				return
 			}
 			if err != nil {
-				yield(Block{}, fmt.Errorf("%s, after line %d: %w", f.Path, c.next-1, err))
+				where := f.Path
+				if c.next > 1 {
+					where = fmt.Sprintf("%s, after line %d", f.Path, c.next-1)
+				}
+				yield(Block{}, fmt.Errorf("%s: %w", where, err))
 				return
 			}
 			if !yield(block, nil) {

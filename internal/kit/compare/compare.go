@@ -152,7 +152,7 @@ const maxSuppliers = 100
 // read when the account is compared.
 func (c *comparison) readBook(ctx context.Context) error {
 	for number, file := range c.options.Book.Files {
-		peek := func(ctx context.Context, line book.Line) peekedLine { return c.peekLine(ctx, number, file.Kind, line) }
+		peek := func(_ context.Context, line book.Line) peekedLine { return c.peekLine(number, file.Kind, line) }
 		for block, err := range book.Map(ctx, file, peek) {
 			if err != nil {
 				return err
@@ -176,7 +176,7 @@ type peekedLine struct {
 	hash     recordHash // of an account
 }
 
-func (c *comparison) peekLine(ctx context.Context, file int, kind book.Kind, line book.Line) (p peekedLine) {
+func (c *comparison) peekLine(file int, kind book.Kind, line book.Line) (p peekedLine) {
 	p.record = record{kind: bookRecord, file: file, line: line.Number, text: line.Text}
 	p.key.Supplier, p.key.External, p.readable = rules.Peek(line.Text, "import_supplier", "external_account_number")
 	p.readable = p.readable && !line.TooLong && p.key.Supplier != "" && contract.ValidExternalNumber(p.key.External)

@@ -88,7 +88,7 @@ func appendTransaction(kept, data, transaction []byte) []byte {
 	if len(data) <= maxSearched {
 		at = bytes.Index(data, transaction)
 	}
-	kept = binary.AppendUvarint(kept, uint64(at+1)) //nolint:gosec // not negative
+	kept = binary.AppendUvarint(kept, uint64(at+1))
 	if at < 0 {
 		return appendText(kept, transaction)
 	}
@@ -150,12 +150,12 @@ func (s *sentRecords) said(one record, lines []record) (what serverAccount, err 
 	if one.kind == wholeRecord {
 		return s.openWhole(one.text, lines)
 	}
-	err = json.Unmarshal(one.text, &what)
+	err = json.Unmarshal(one.text, &what) //nolint:musttag // only this program reads it, before it ends
 	return what, err
 }
 
 // saidOf returns a record of what the server says.
 func saidOf(key landfall.Key, what serverAccount) (record, error) {
-	text, err := json.Marshal(what)
+	text, err := json.Marshal(what) //nolint:musttag // likewise
 	return record{kind: saidRecord, key: key, text: text}, err
 }

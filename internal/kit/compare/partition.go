@@ -78,7 +78,7 @@ func (f *storedFields) number() uint64 {
 	return number
 }
 
-func (f *storedFields) count() int { return int(min(f.number(), 1<<62)) } //nolint:gosec // it fits
+func (f *storedFields) count() int { return int(min(f.number(), 1<<62)) }
 
 func (f *storedFields) text() []byte {
 	length := f.count()

@@ -76,7 +76,7 @@ func TestLinesThatCannotBeParsedDoNotCount(t *testing.T) {
 		if broken {
 			text = text[:len(text)-1]
 		}
-		peeked := c.peekLine(t.Context(), 0, book.Accounts, book.Line{Number: i + 1, Text: []byte(text)})
+		peeked := c.peekLine(0, book.Accounts, book.Line{Number: i + 1, Text: []byte(text)})
 		if err := c.addLine(t.Context(), &peeked); err != nil {
 			t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func (s *Sender) settle(ctx context.Context, mail landfall.OutgoingMail, result 
 			s.report(mail, result)
 			return
 		case errors.Is(err, landfall.ErrFenced):
-			s.Log.Warn("another replica has settled the mail", "mail", mail.ID)
+			s.Log.Warn("the mail was settled meanwhile", "mail", mail.ID)
 			return
 		case limited.Err() != nil || ctx.Err() != nil && pause > time.Second:
 			s.Log.Error("cannot record the result of a mail; it will be sent again with the same Message-ID",

@@ -3,6 +3,7 @@ package operate
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the zones must be known on hosts without a zone database
@@ -146,7 +147,7 @@ func checkSupplier(s landfall.Supplier) error {
 	}
 	if s.UndoWindow < 0 || s.UndoWindow > limits.MaxUndoWindow {
 		return invalid("undo_window", rules.CodeOutOfRange,
-			"The undo window must be between 0 (no undo) and 3650d, not %s.", s.UndoWindow)
+			"The undo window must be between 0 (no undo) and 3650d, not %s.", days(s.UndoWindow))
 	}
 	if s.MailDelay < 0 || s.MailDelay > limits.LongestMailDelay {
 		return invalid("mail_delay", rules.CodeOutOfRange, "The delay of e-mails must be between 0 and %s, not %s.", limits.LongestMailDelay, s.MailDelay)
@@ -154,7 +155,7 @@ func checkSupplier(s landfall.Supplier) error {
 	for _, kept := range retentionSettings(s.Retention) {
 		if kept.length < 0 || kept.length > limits.MaxUndoWindow || kept.length > 0 && kept.length < limits.MinRetention {
 			return invalid(kept.setting, rules.CodeOutOfRange,
-				"%s can be kept for 1h to 3650d, or forever (0), not for %s.", kept.what, kept.length)
+				"%s can be kept for 1h to 3650d, or forever (0), not for %s.", kept.what, days(kept.length))
 		}
 	}
 	return nil
@@ -202,4 +203,13 @@ func join[S ~string](words []S) string {
 		plain[i] = string(word)
 	}
 	return strings.Join(plain, ", ")
+}
+
+// days formats a duration as people write it: whole days as days.
+func days(length time.Duration) string {
+	const day = 24 * time.Hour
+	if length >= day && length%day == 0 {
+		return strconv.Itoa(int(length/day)) + "d"
+	}
+	return length.String()
 }

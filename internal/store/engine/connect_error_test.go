@@ -104,14 +104,16 @@ func (c codedError) Code() int     { return int(c) }
 
 // TestFaultsSayWhatACodeMeans wraps errors of both databases.
 func TestFaultsSayWhatACodeMeans(t *testing.T) {
-	for want, err := range map[string]error{
-		"database unavailable: the disk is full (code 13)":                                                                      sqliteDialect.wrap(codedError(13)),
-		"database unavailable: the disk is full (code 4874)":                                                                    sqliteDialect.wrap(codedError(4874)),
-		"database unavailable: the file or its file system is read only (code 8)":                                               sqliteDialect.wrap(codedError(8)),
-		"database unavailable: the disk reports an error (code 266)":                                                            sqliteDialect.wrap(codedError(266)),
-		"database unavailable: the disk of the server is full (code 53100)":                                                     postgresDialect.wrap(&pgconn.PgError{Code: "53100", Message: "secret"}),
-		"database error: the role lacks a permission: it must own the tables, and may create tables in the schema (code 42501)": postgresDialect.wrap(&pgconn.PgError{Code: "42501"}),
-		"database error (code 22012)":                                                                                           postgresDialect.wrap(&pgconn.PgError{Code: "22012", Message: "secret"}),
+	for err, want := range map[error]string{
+		sqliteDialect.wrap(codedError(13)):                                                         "database unavailable: the disk is full (code 13)",
+		sqliteDialect.wrap(codedError(4874)):                                                       "database unavailable: the disk is full (code 4874)",
+		sqliteDialect.wrap(codedError(8)):                                                          "database unavailable: the file or its file system is read only (code 8)",
+		sqliteDialect.wrap(codedError(266)):                                                        "database unavailable: the disk reports an error (code 266)",
+		postgresDialect.wrap(&pgconn.PgError{Code: "53100", Message: "secret"}):                    "database unavailable: the disk of the server is full (code 53100)",
+		postgresDialect.wrap(&pgconn.PgError{Code: "XX000", Message: "could not write init file"}): "database unavailable: the disk of the server is full (code 53100)",
+		postgresDialect.wrap(&pgconn.PgError{Code: "XX000", Message: "secret"}):                    "database error: the server reports an internal error (see its log) (code XX000)",
+		postgresDialect.wrap(&pgconn.PgError{Code: "42501"}):                                       "database error: the role lacks a permission: it must own the tables, and may create tables in the schema (code 42501)",
+		postgresDialect.wrap(&pgconn.PgError{Code: "22012", Message: "secret"}):                    "database error (code 22012)",
 	} {
 		if err.Error() != want {
 			t.Errorf("it says %q instead of %q", err, want)

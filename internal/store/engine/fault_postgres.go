@@ -12,10 +12,17 @@ import (
 // codeLockTimeout is the code of a lock that was not granted in time.
 const codeLockTimeout = "55P03"
 
+// noInitFile is how PostgreSQL before version 16 refuses a new connection when
+// its disk is full: it gives no better code.
+const noInitFile = "could not write init file"
+
 func classifyPostgres(err error) Fault {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
 		return classifyConnection(err)
+	}
+	if refused.Code == "XX000" && refused.Message == noInitFile {
+		return Fault{kind: faultUnavailable, code: "53100"}
 	}
 	found := Fault{code: refused.Code, constraint: refused.ConstraintName}
 	switch refused.Code {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -35,10 +36,10 @@ var ErrRatio = errors.New("the stream becomes too large when it is unpacked")
 var ErrBroken = errors.New("the stream cannot be unpacked")
 
 // ErrTruncated is returned for a stream that ends too early.
-var ErrTruncated = errors.New("the packed stream broke off")
+var ErrTruncated = errors.New("the compressed data ends too early")
 
 // ErrTrailing is returned for a stream that is followed by other bytes.
-var ErrTrailing = errors.New("other bytes follow the packed stream")
+var ErrTrailing = errors.New("the compressed data is followed by other bytes")
 
 // ErrWindow is returned for a valid stream that asks for more memory than
 // allowed.
@@ -78,6 +79,9 @@ func (r *Reader) Read(into []byte) (int, error) {
 func (r *Reader) open() error {
 	if r.encoding == Gzip {
 		source := bufio.NewReader(&r.packed)
+		if start, _ := source.Peek(len(gzipMagic)); len(start) > 0 && !strings.HasPrefix(gzipMagic, string(start)) {
+			return gzip.ErrHeader // NewReader calls less than a header truncated, whatever it is
+		}
 		opened, err := gzip.NewReader(source)
 		if err == nil {
 			opened.Multistream(false)

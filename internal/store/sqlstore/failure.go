@@ -162,20 +162,36 @@ func readRefusedDelivery(scan scanner, failed *landfall.FailedProcess) error {
 	return scan(&failed.External, instantInto{&failed.Failure.At})
 }
 
+// unreadableFailure takes the place of a failure that cannot be read, so that the
+// others can be listed.
+var unreadableFailure = landfall.Failure{
+	Code: landfall.CodeInternalError, Detail: "The stored failure cannot be read. The operator finds out why with 'landfall verify'.",
+}
+
+// openFailure opens and decodes a failure that was scanned already.
+func openFailure(scan sealedScan, kept []byte, at sql.NullInt64) landfall.Failure {
+	var text []byte
+	if scan.open("failure", kept, &text) == nil {
+		if failure, err := readFailure(text, at); err == nil && failure != nil {
+			return *failure
+		}
+	}
+	failure := unreadableFailure
+	failure.At = instant(at)
+	return failure
+}
+
 // readFailed returns a function that scans the failures of a table that belong
 // to a supplier or a run.
 func (v *view) readFailed(table string, owner any) func(scanner, *landfall.FailedProcess) error {
 	return func(scan scanner, failed *landfall.FailedProcess) error {
-		var text []byte
+		var kept []byte
 		var at sql.NullInt64
-		if err := scan(&failed.External, v.sealer.scan(table, owner, &failed.External).json("failure", &text), &at); err != nil {
+		if err := scan(&failed.External, &kept, &at); err != nil {
 			return err
 		}
-		failure, err := readFailure(text, at)
-		if err == nil {
-			failed.Failure = *failure
-		}
-		return err
+		failed.Failure = openFailure(v.sealer.scan(table, owner, failed.External), kept, at)
+		return nil
 	}
 }
 

@@ -74,18 +74,15 @@ const refusedPostings = `SELECT r.external, r.failure, r.at, r.kind FROM posting
 // readRefusedPosting scans a refused posting of a supplier.
 func (v *view) readRefusedPosting(code string) func(scanner, *landfall.FailedProcess) error {
 	return func(scan scanner, failed *landfall.FailedProcess) error {
-		var text []byte
+		var kept []byte
 		var at sql.NullInt64
 		var kind string
-		if err := scan(&failed.External, v.sealer.scan("posting_refusal", code, &failed.External).json("failure", &text), &at, &kind); err != nil {
+		if err := scan(&failed.External, &kept, &at, &kind); err != nil {
 			return err
 		}
-		failure, err := readFailure(text, at)
-		if err == nil {
-			failed.Failure = *failure
-			failed.Failure.Posting = landfall.PostingKind(kind)
-		}
-		return err
+		failed.Failure = openFailure(v.sealer.scan("posting_refusal", code, failed.External), kept, at)
+		failed.Failure.Posting = landfall.PostingKind(kind)
+		return nil
 	}
 }
 

@@ -79,6 +79,19 @@ func TestOneUnreadableFailureDoesNotStopThePurge(t *testing.T) {
 			!strings.Contains(all, "S F1003: the refusal of its staging cannot be read") || !strings.Contains(all, "S R1003: its failure in a run cannot be read") {
 			t.Errorf("the inspection found %v", found)
 		}
+		// They do not hide the others from the list of failures.
+		listed, unreadable := 0, []string{}
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "S"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if listed++; failed.Failure.Code == landfall.CodeInternalError {
+				unreadable = append(unreadable, failed.External)
+			}
+		}
+		if want := []string{"F1003", "P1003"}; listed != 2*rows || !slices.Equal(unreadable, want) {
+			t.Errorf("%d failures are listed, want %d; those that cannot be read are %v", listed, 2*rows, unreadable)
+		}
 		// Once the rows are repaired, nobody is told any more.
 		force(t, store, `UPDATE process SET failure = `+failure+` WHERE external = 'P1003'`)
 		force(t, store, `DELETE FROM refusal`)

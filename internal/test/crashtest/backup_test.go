@@ -1,7 +1,6 @@
 package crashtest_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -70,8 +69,7 @@ func keyID(key string) string { return strings.Split(key, "_")[1] }
 
 // mayLogIn reports whether a key can obtain a token.
 func (f *fleet) mayLogIn(key string) bool {
-	query := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { token } }"}`, key)
-	_, answer, err := f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
+	_, answer, err := f.logIn(key)
 	return err == nil && strings.Contains(string(answer), `"token":"`)
 }
 

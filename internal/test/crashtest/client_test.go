@@ -45,10 +45,15 @@ func (f *fleet) requestFor(delivery, method, base, path string, body []byte) (st
 	return response.StatusCode, answer, err
 }
 
+// logIn asks the first server for a token.
+func (f *fleet) logIn(key string) (status int, answer []byte, err error) {
+	query := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { token } }"}`, key)
+	return f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
+}
+
 func (f *fleet) obtainToken(key string) string {
 	f.t.Helper()
-	query := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { token } }"}`, key)
-	status, answer, err := f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
+	status, answer, err := f.logIn(key)
 	var result struct {
 		Data struct {
 			Obtained struct {

@@ -171,6 +171,10 @@ func startFull(t *testing.T, d *disk, database string, end func(*replica)) {
 		status, answer := stage()
 		return status == http.StatusServiceUnavailable && strings.Contains(answer, "disk of the database is full")
 	})
+	eventually(t, soon, "a login is refused because the disk is full", func() bool {
+		status, answer, _ := f.logIn(f.key)
+		return status == http.StatusServiceUnavailable && strings.Contains(string(answer), "disk of the database is full")
+	})
 	if status, _ := f.status(key); status != "COMPLETED" {
 		t.Errorf("the status of an account is %q while the disk is full", status)
 	}

@@ -56,6 +56,7 @@ type fleet struct {
 	replicas []*replica
 	http     *http.Client
 	token    string
+	key      string // an API key
 	keys     string // encryption keys for personal data; "" means no encryption
 	staged   int    // accounts in the book
 }
@@ -85,7 +86,7 @@ func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 		t.Cleanup(r.kill)
 		r.start()
 	}
-	f.token = f.obtainToken(key)
+	f.key, f.token = key, f.obtainToken(key)
 	return f
 }
 
