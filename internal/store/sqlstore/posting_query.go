@@ -104,7 +104,8 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	e := &row.item
 	x := &e.Transaction
 	own := v.sealer.scan("ledger_entry", &row.id, &e.Sequence)
-	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
+	// The driver scans types of ours much slower than their underlying types.
+	err := scan(&row.id, &x.ID, &e.Sequence, wordInto{(*string)(&e.Kind)}, &e.Closed, (*int64)(&e.Signed), (*int64)(&e.Balance), wordInto{(*string)(&x.Type)},
 		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", &x.Document))
 	if e.Kind == landfall.TransactionEntry {
 		// Signed is its own inverse: only the sign of the amount was changed.
@@ -167,6 +168,41 @@ func (d dayInto) Scan(value any) error {
 	var err error
 	*d.day, err = storedDay(text.String)
 	return err
+}
+
+// ScanBytes is what the driver of PostgreSQL calls instead of Scan: it need not
+// copy the value for it.
+func (d dayInto) ScanBytes(value []byte) error {
+	if len(value) == 0 {
+		return nil
+	}
+	var err error
+	*d.day, err = storedDay(string(value))
+	return err
+}
+
+// wordInto reads one of a few words, and copies none that is known.
+type wordInto struct{ word *string }
+
+// knownWords are the words of entries in a ledger.
+var knownWords = func() map[string]string {
+	known := map[string]string{string(landfall.OpeningEntry): string(landfall.OpeningEntry), string(landfall.TransactionEntry): string(landfall.TransactionEntry)}
+	for _, kind := range landfall.TransactionTypes {
+		known[string(kind)] = string(kind)
+	}
+	return known
+}()
+
+// Scan implements sql.Scanner.
+func (w wordInto) Scan(value any) error { return textInto{w.word}.Scan(value) }
+
+// ScanBytes is what the driver of PostgreSQL calls instead of Scan.
+func (w wordInto) ScanBytes(value []byte) error {
+	var known bool
+	if *w.word, known = knownWords[string(value)]; !known {
+		*w.word = string(value)
+	}
+	return nil
 }
 
 // textInto reads what textArg wrote.

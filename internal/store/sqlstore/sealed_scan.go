@@ -39,7 +39,15 @@ func (i *plainInto) Scan(value any) error {
 	if err := kept.Scan(value); err != nil {
 		return err
 	}
-	text, err := seal.ReadPlain(kept.String)
+	return i.set(kept.String)
+}
+
+// ScanBytes is what the driver of PostgreSQL calls instead of Scan: it need not
+// copy the value for it.
+func (i *plainInto) ScanBytes(value []byte) error { return i.set(string(value)) }
+
+func (i *plainInto) set(kept string) error {
+	text, err := seal.ReadPlain(kept)
 	if err != nil {
 		return &engine.UnreadableError{Cause: err}
 	}
@@ -62,6 +70,12 @@ type plainMaybe sql.NullString
 func (i *plainMaybe) Scan(value any) error {
 	i.Valid = value != nil
 	return (*plainInto)(&i.String).Scan(value)
+}
+
+// ScanBytes is what the driver of PostgreSQL calls instead of Scan.
+func (i *plainMaybe) ScanBytes(value []byte) error {
+	i.Valid = value != nil
+	return (*plainInto)(&i.String).ScanBytes(value)
 }
 
 // json scans into the bytes of a JSON text, which are nil for NULL.

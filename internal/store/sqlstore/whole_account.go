@@ -20,6 +20,12 @@ const (
 	// unpackedFactor is a guess how much longer a document is than its packed
 	// form.
 	unpackedFactor = 6
+	// smallRecord is how long a packed record may be that is read together with
+	// the head of its account. Most are shorter; a batch of longer ones would need
+	// too much memory.
+	smallRecord = 4 << 10
+	// fewEntries is for how many entries of a ledger there is room from the start.
+	fewEntries = 16
 )
 
 // wholeHead is an account without its lists, with its packed record.
@@ -29,12 +35,17 @@ type wholeHead struct {
 	hash []byte
 	size int64 // of the packed record
 	kept []byte
+	// unreadable says why the record cannot be read.
+	unreadable error
 }
+
+var smallRecordText = strconv.Itoa(smallRecord)
 
 // headColumns are the columns of a wholeHead, of process p, account a and
 // revision g.
-const headColumns = `SELECT p.id, p.external, p.account_number, p.account_created_at, p.first_staged_at, p.erased_at, a.revision, a.currency,
-	a.balance, a.open_from_on, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, g.hash, length(g.document), ` + worstDelivery
+var headColumns = `SELECT p.id, p.external, p.account_number, p.account_created_at, p.first_staged_at, p.erased_at, a.revision, a.currency,
+	a.balance, a.open_from_on, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, g.hash, length(g.document),
+	CASE WHEN length(g.document) <= ` + smallRecordText + ` THEN g.document END, ` + worstDelivery
 
 const headTables = ` JOIN account a ON a.id = p.id JOIN staging g ON g.process_id = a.id AND g.revision = a.revision`
 
@@ -84,8 +95,8 @@ func readHead(supplier string) func(scanner, *wholeHead) error {
 		h.Key.Supplier = supplier
 		var openFrom string
 		if err := scan(&h.id, &h.Key.External, &h.Number, instantInto{&h.CreatedAt}, instantInto{&h.FirstStagedAt}, instantInto{&h.ErasedAt},
-			&h.Revision, &h.Currency, &h.Balance, &openFrom, &h.Lengths.Entries, &h.Lengths.Notes, &h.Lengths.Statements,
-			&h.Lengths.Instructions, &h.hash, &h.size, &h.Delivery); err != nil {
+			&h.Revision, &h.Currency, (*int64)(&h.Balance), &openFrom, &h.Lengths.Entries, &h.Lengths.Notes, &h.Lengths.Statements,
+			&h.Lengths.Instructions, &h.hash, &h.size, &h.kept, (*string)(&h.Delivery)); err != nil {
 			return err
 		}
 		var err error
@@ -112,32 +123,47 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 			}
 			return batch
 		}
-		for batch := read(); ; {
-			if batch.err != nil {
-				yield(landfall.WholeAccount{}, batch.err)
-				return
+		// While a batch is consumed, the next one is unpacked and the one after it is
+		// read. Even if that is not wanted, wait for it: it must not outlive the list.
+		reading := runAsync(read)
+		for unpacked := []*wholeHead(nil); ; {
+			next := reading()
+			more := next.err == nil && len(next.rows) > 0
+			if more {
+				reading = runAsync(read)
 			}
-			if len(batch.rows) == 0 {
+			unpacking := runAsync(func() []*wholeHead { return s.unpackWhole(next.rows) })
+			taken := yieldWhole(unpacked, yield)
+			unpacked = unpacking()
+			switch {
+			case !taken:
+				if more {
+					reading()
+				}
 				return
-			}
-			// The next batch is read while this one is consumed. Even if it is not
-			// wanted, wait for it: the read must not outlive the list.
-			following := runAsync(read)
-			taken := s.yieldWhole(batch.rows, yield)
-			if batch = following(); !taken {
+			case next.err != nil:
+				yield(landfall.WholeAccount{}, next.err)
+				return
+			case !more:
 				return
 			}
 		}
 	}
 }
 
-// yieldWhole unpacks the records of a batch and yields the accounts. It reports
-// whether all were taken.
-func (s *Store) yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount, error) bool) bool {
+// unpackWhole unpacks the records of a batch.
+func (s *Store) unpackWhole(batch []*wholeHead) []*wholeHead {
+	for _, head := range batch {
+		head.unreadable = head.unpack(s.sealer)
+	}
+	return batch
+}
+
+// yieldWhole yields the accounts of a batch. It reports whether all were taken.
+func yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount, error) bool) bool {
 	for i, head := range batch {
 		batch[i] = nil // it is not needed once it was yielded
-		err := head.unpack(s.sealer)
-		if !yield(head.WholeAccount, err) || err != nil {
+		if !yield(head.WholeAccount, head.unreadable) || head.unreadable != nil {
 			return false
 		}
 	}
@@ -193,18 +219,20 @@ func (v *view) WholeAccount(ctx context.Context, key landfall.Key) (landfall.Who
 	return head.WholeAccount, head.unpack(v.sealer)
 }
 
-// loadWhole reads the packed records of accounts and the beginnings of their
-// lists.
+// loadWhole reads the packed records of accounts that are not small, and the
+// beginnings of the lists.
 func (v *view) loadWhole(ctx context.Context, batch []*wholeHead) error {
 	if len(batch) == 0 {
 		return nil
 	}
 	byID := make(map[int64]*wholeHead, len(batch))
-	var all, noted, billed, instructed []int64
-	var entries []int64
+	var large, entries, noted, billed, instructed []int64
 	for _, head := range batch {
 		byID[head.id] = head
-		all = append(all, head.id)
+		head.Lists.Entries = make([]landfall.LedgerEntry, 0, min(head.Lengths.Entries, fewEntries))
+		if head.size > smallRecord {
+			large = append(large, head.id)
+		}
 		for _, list := range []struct {
 			length int
 			ids    *[]int64
@@ -214,16 +242,17 @@ func (v *view) loadWhole(ctx context.Context, batch []*wholeHead) error {
 			}
 		}
 	}
-	these, list := sqlset.Among(v.engine, all)
-	_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-		var id int64
-		var kept []byte
-		err := scan(&id, &kept)
-		byID[id].kept = kept
-		return err
-	}, `SELECT a.id, g.document FROM account a JOIN staging g ON g.process_id = a.id AND g.revision = a.revision WHERE a.id`+these, list)
-	if err != nil {
-		return err
+	if len(large) > 0 {
+		these, list := sqlset.Among(v.engine, large)
+		if _, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
+			var id int64
+			var kept []byte
+			err := scan(&id, &kept)
+			byID[id].kept = kept
+			return err
+		}, `SELECT a.id, g.document FROM account a JOIN staging g ON g.process_id = a.id AND g.revision = a.revision WHERE a.id`+these, list); err != nil {
+			return err
+		}
 	}
 	if err := readLists(ctx, v, entries, entryList, v.readEntry, func(id int64, entry landfall.LedgerEntry) {
 		byID[id].Lists.Entries = append(byID[id].Lists.Entries, entry)
