@@ -39,6 +39,8 @@ func TestEveryOperationOverAQuotaIsDescribed(t *testing.T) {
 			break
 		}
 	}
+	// A connection whose client does not wait as it was told is held for a second.
+	newConnection := func(request *http.Request) { request.Close = true }
 	described := 0
 	for _, r := range routeTable() {
 		if r.doc == nil || r.access == publicAccess {
@@ -52,7 +54,7 @@ func TestEveryOperationOverAQuotaIsDescribed(t *testing.T) {
 		if r.access == personalAccess {
 			who = "reader"
 		}
-		got := h.call(who, r.method, path, body, linesWhere(path))
+		got := h.call(who, r.method, path, body, linesWhere(path), newConnection)
 		if got.status != http.StatusTooManyRequests || got.code() != landfall.CodeQuotaExceeded || got.header.Get("Retry-After") == "" {
 			t.Errorf("%s %s: %d %s", r.method, path, got.status, got.body)
 			continue
