@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	files "landfall/internal/kit/book"
@@ -165,14 +164,8 @@ func (m *harness) importBook(ctx context.Context, database, folder string) (took
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+s.key)
 	// The server is already running. Reading the files and writing the report
 	// are part of the import.
-	began := time.Now()
-	output, err := command.CombinedOutput()
-	took = time.Since(began)
-	if err != nil {
-		return 0, memory, fmt.Errorf("importing: %w\n%s", err, output)
-	}
-	if used, known := command.ProcessState.SysUsage().(*syscall.Rusage); known {
-		memory.client = float64(used.Maxrss) / 1024
+	if took, memory.client, err = runMeasured(command); err != nil {
+		return 0, memory, err
 	}
 	memory.server, err = s.memory("VmHWM")
 	return took, memory, err

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -116,13 +115,8 @@ func (m *harness) exportable(ctx context.Context, p plan, database func(context.
 func (m *harness) export(ctx context.Context, s *service, key, folder string) (memory float64, err error) {
 	command := exec.CommandContext(ctx, m.program, "export", supplier, "--to", folder, "--reason", "bench")
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+key)
-	if output, err := command.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("exporting: %w\n%s", err, output)
-	}
-	if used, known := command.ProcessState.SysUsage().(*syscall.Rusage); known {
-		memory = float64(used.Maxrss) / 1024
-	}
-	return memory, nil
+	_, memory, err = runMeasured(command)
+	return memory, err
 }
 
 // copyLines returns a function that copies the same lines out of one table with psql.

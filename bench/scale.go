@@ -168,16 +168,7 @@ func (s *scale) open(ctx context.Context) (err error) {
 func (s *scale) client(ctx context.Context, key string, words ...string) (took time.Duration, memory float64, err error) {
 	command := exec.CommandContext(ctx, s.program, words...)
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+key)
-	began := time.Now()
-	output, err := command.CombinedOutput()
-	took = time.Since(began)
-	if err != nil {
-		return took, 0, fmt.Errorf("landfall %s: %w\n%s", words[0], err, output)
-	}
-	if used, known := command.ProcessState.SysUsage().(*syscall.Rusage); known {
-		memory = float64(used.Maxrss) / 1024
-	}
-	return took, memory, nil
+	return runMeasured(command)
 }
 
 // importAll imports the book, and finds the rates of its parts in the server's
