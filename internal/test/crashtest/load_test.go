@@ -47,7 +47,10 @@ func (l *load) texts(what string, count int) []string {
 }
 
 // ownDelivery stages every account.
-const ownDelivery = "book"
+const ownDelivery = "own"
+
+// bookDelivery stages the accounts of a book, which runs create.
+const bookDelivery = "book"
 
 // requestsPerAccount is the number of requests after which a new account replaces
 // the oldest one in use.

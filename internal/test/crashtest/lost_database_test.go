@@ -44,7 +44,6 @@ func TestLostDatabaseIsOneHeadline(t *testing.T) {
 		}
 		c.recovers(l)
 		server.wantMetrics(t, 1)
-		// The run creates accounts of the callers too. It must not do so while they are compared.
 		eventually(t, 2*soon, "the run has ended", func() bool {
 			status, answer, err := f.request(http.MethodGet, server.address(), imports+"/runs/"+run.ID+"/", nil)
 			return err == nil && status == http.StatusOK && json.Unmarshal(answer, &run) == nil && run.State == "FINISHED"

@@ -38,7 +38,7 @@ func (f *fleet) book(usual int) (accounts, bad int) {
 		}
 		request.Header.Set("Content-Type", "application/x-ndjson")
 		request.Header.Set("Authorization", "Token "+f.token)
-		request.Header.Set("Landfall-Delivery", ownDelivery)
+		request.Header.Set("Landfall-Delivery", bookDelivery)
 		response, err := f.http.Do(request)
 		if err != nil || response.StatusCode != http.StatusOK {
 			f.t.Fatalf("staging a book: %v %v", response, err)
@@ -77,10 +77,12 @@ type tally struct {
 	Selected, Succeeded, Failed, Refused, Remaining int
 }
 
-// startRun starts a run and retries until there is a response.
+// startRun starts a run of the book. What callers staged is not part of it: it would
+// have accounts that none of them created.
 func (f *fleet) startRun(dry bool) tally {
 	f.t.Helper()
-	body, err := json.Marshal(map[string]any{"import_supplier_code": supplier, "operations_team_name": team, "dry_run": dry})
+	body, err := json.Marshal(map[string]any{"import_supplier_code": supplier, "operations_team_name": team, "dry_run": dry,
+		"select": map[string]string{"delivery": bookDelivery}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
