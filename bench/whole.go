@@ -92,6 +92,8 @@ func measureWhole(ctx context.Context, p plan, m *harness) (measured, error) {
 // untilIndexed waits until a server has indexed all accounts for the search, which
 // it does after an import.
 func (m *harness) untilIndexed(ctx context.Context, database string) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
 	for {
 		left, err := m.ask(ctx, database, `SELECT count(*) FROM process p WHERE NOT EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id)`)
 		if err != nil || left == 0 {

@@ -42,9 +42,10 @@ func purgeCommand() *cobra.Command {
 			"(supplier set --keep-staged, --keep-failures, --keep-mails, --keep-events, --keep-runs),\n" +
 			"for one supplier or for all: staged documents, the texts of failures, the recipients of\n" +
 			"mails, events that every webhook has received, and the accounts of ended runs. Hashes,\n" +
-			"revisions, codes, states, times and totals are kept as evidence. Servers do the same every six hours. The work is done in small\n" +
-			"steps and can run next to busy servers. Purged data cannot be restored. The exit code is 1 if rows\n" +
-			"cannot be read and were left as they are.",
+			"revisions, codes, states, times and totals are kept as evidence. Servers do the same\n" +
+			"every six hours. The work is done in small steps and can run next to busy servers.\n" +
+			"Purged data cannot be restored. The exit code is 1 if rows cannot be read and were left\n" +
+			"as they are.",
 		Example: "  landfall purge --dry-run\n  landfall purge NORTH",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		found, err := operator.Purge(command.Context(), strings.Join(args, ""), dryRun)

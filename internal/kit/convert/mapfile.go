@@ -64,7 +64,10 @@ func (m *mapReader) unknown(line int, what, name, where string, known []string) 
 	if where != "" {
 		where = " in " + where
 	}
-	m.errorf(line, "%s", strings.TrimSpace(fmt.Sprintf("there is no %s %s%s. %s", what, name, where, hint)))
+	if hint != "" {
+		hint = " " + hint
+	}
+	m.errorf(line, "there is no %s %s%s.%s", what, name, where, hint)
 }
 
 // group checks that a node has only known members.

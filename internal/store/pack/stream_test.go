@@ -56,6 +56,7 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			"half of it":    {bytes.NewReader(half), pack.ErrTruncated},
 			"a dead line":   {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
 			"other bytes":   {strings.NewReader("this is not packed at all"), pack.ErrBroken},
+			"few bytes":     {strings.NewReader("not gzip"), pack.ErrBroken},
 			"junk behind":   {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrTrailing},
 			"a byte behind": {io.MultiReader(bytes.NewReader(body), strings.NewReader("\n")), map[string]error{pack.Gzip: pack.ErrTrailing, pack.Zstd: pack.ErrTruncated}[encoding]},
 			"other's form":  {bytes.NewReader(packedStream(t, "x")[map[string]string{pack.Gzip: pack.Zstd, pack.Zstd: pack.Gzip}[encoding]]), pack.ErrBroken},

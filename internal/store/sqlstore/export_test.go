@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/pack"
 	"landfall/internal/store/sqlset"
 )
 
@@ -350,3 +353,30 @@ func PurgePages() []PurgePage {
 
 // SeededTables and NotCopied are the tables that Copy treats differently.
 var SeededTables, NotCopied = seededTables, notCopied
+
+// UnpackedAhead returns how many records of a batch are unpacked before they are
+// wanted, and how many accounts of it have their whole record in the end.
+func (s *Store) UnpackedAhead(document []byte, count int) (ahead, whole int, err error) {
+	kept, err := pack.Pack(document)
+	if err != nil {
+		return 0, 0, err
+	}
+	hash := sha256.Sum256(document)
+	batch := make([]*wholeHead, count)
+	for i := range batch {
+		batch[i] = &wholeHead{kept: kept, hash: hash[:]}
+	}
+	for _, head := range s.unpackWhole(batch) {
+		if len(head.Record) > 0 {
+			ahead++
+		}
+	}
+	s.yieldWhole(batch, func(account landfall.WholeAccount, failed error) bool {
+		if bytes.Equal(account.Record, document) {
+			whole++
+		}
+		err = failed
+		return failed == nil
+	})
+	return ahead, whole, err
+}

@@ -133,7 +133,7 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 				reading = runAsync(read)
 			}
 			unpacking := runAsync(func() []*wholeHead { return s.unpackWhole(next.rows) })
-			taken := yieldWhole(unpacked, yield)
+			taken := s.yieldWhole(unpacked, yield)
 			unpacked = unpacking()
 			switch {
 			case !taken:
@@ -151,18 +151,28 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 	}
 }
 
-// unpackWhole unpacks the records of a batch.
+// unpackWhole unpacks the records of a batch, as many as fit into memory: a record
+// may be a thousand times as long as its packed form. The others are unpacked when
+// they are wanted.
 func (s *Store) unpackWhole(batch []*wholeHead) []*wholeHead {
+	room := wholeBytes
 	for _, head := range batch {
+		if room <= 0 {
+			break
+		}
 		head.unreadable = head.unpack(s.sealer)
+		room -= len(head.Record)
 	}
 	return batch
 }
 
 // yieldWhole yields the accounts of a batch. It reports whether all were taken.
-func yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount, error) bool) bool {
+func (s *Store) yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount, error) bool) bool {
 	for i, head := range batch {
 		batch[i] = nil // it is not needed once it was yielded
+		if head.unreadable == nil {
+			head.unreadable = head.unpack(s.sealer)
+		}
 		if !yield(head.WholeAccount, head.unreadable) || head.unreadable != nil {
 			return false
 		}
@@ -229,7 +239,9 @@ func (v *view) loadWhole(ctx context.Context, batch []*wholeHead) error {
 	var large, entries, noted, billed, instructed []int64
 	for _, head := range batch {
 		byID[head.id] = head
-		head.Lists.Entries = make([]landfall.LedgerEntry, 0, min(head.Lengths.Entries, fewEntries))
+		if head.Lengths.Entries > 0 {
+			head.Lists.Entries = make([]landfall.LedgerEntry, 0, min(head.Lengths.Entries, fewEntries))
+		}
 		if head.size > smallRecord {
 			large = append(large, head.id)
 		}

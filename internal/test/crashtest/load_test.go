@@ -46,7 +46,7 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
-// ownDelivery stages every account.
+// ownDelivery stages every account of a load.
 const ownDelivery = "own"
 
 // bookDelivery stages the accounts of a book, which runs create.

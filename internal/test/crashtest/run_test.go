@@ -77,8 +77,8 @@ type tally struct {
 	Selected, Succeeded, Failed, Refused, Remaining int
 }
 
-// startRun starts a run of the book. What callers staged is not part of it: it would
-// have accounts that none of them created.
+// startRun starts a run of the book. What callers staged is not part of it, or there
+// would be accounts that none of them asked for.
 func (f *fleet) startRun(dry bool) tally {
 	f.t.Helper()
 	body, err := json.Marshal(map[string]any{"import_supplier_code": supplier, "operations_team_name": team, "dry_run": dry,
