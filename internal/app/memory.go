@@ -63,14 +63,16 @@ const (
 	// memoryCheckInterval is how often releaseMemory checks whether a burst is
 	// over.
 	memoryCheckInterval = 5 * time.Second
-	// quietBytes is the most that an idle server allocates in that time.
-	quietBytes = 8 << 20
+	// quietBytes is the most that a server allocates in that time when it does
+	// little except background work. The check of stored documents alone allocates
+	// up to 5 MiB a second.
+	quietBytes = 40 << 20
 	// burstBytes is how much must have been allocated since the last release.
 	burstBytes = 256 << 20
 )
 
 // releaseMemory returns memory to the system after a burst of requests. The
-// garbage collector alone would take minutes, because an idle server allocates
+// garbage collector alone would take minutes, because a quiet server allocates
 // too little to trigger it.
 func releaseMemory(ctx context.Context) {
 	ticker := time.NewTicker(memoryCheckInterval)
