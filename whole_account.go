@@ -17,6 +17,7 @@ type WholeAccount struct {
 	FirstStagedAt time.Time
 	Revision      int       // of the record
 	Record        []byte    // as it was sent; nil when it was erased
+	Fingerprint   string    // of the record; "" if it was not asked for
 	ErasedAt      time.Time // zero: it was not
 	Currency      string
 	Balance       money.Amount
@@ -55,6 +56,9 @@ type WholeAccountQuery struct {
 	Changed  bool           // only accounts with an event after ChangedAfter
 	// ChangedAfter is the id of an event.
 	ChangedAfter int64
+	// Fingerprint computes the fingerprint of a record, in a goroutine of its own.
+	// nil leaves it out.
+	Fingerprint func(record []byte) (string, error)
 }
 
 // AccountListsQuery asks for a part of the lists of an account: the items after

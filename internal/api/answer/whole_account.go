@@ -61,6 +61,9 @@ func (a *API) wholeAccounts(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	query := landfall.WholeAccountQuery{Supplier: call.Path[0], After: asked.After, Changed: asked.ChangedSince != ""}
+	if asked.Fingerprint {
+		query.Fingerprint = contract.Fingerprint
+	}
 	stream, err := a.service.WholeAccounts(ctx, call.Who, query, asked.Since, asked.Limit)
 	if err != nil {
 		return Answer{}, err
@@ -97,13 +100,7 @@ func (a *API) sendWhole(ctx context.Context, call Call, asked contract.WholeAcco
 			return err
 		}
 		count++
-		whole := contract.WholeAccount{WholeAccount: account, NoFingerprint: true}
-		if asked.Fingerprint {
-			if whole, err = contract.NewWholeAccount(account); err != nil {
-				return err
-			}
-		}
-		whole.OneLine = true
+		whole := contract.WholeAccount{WholeAccount: account, NoFingerprint: !asked.Fingerprint, OneLine: true}
 		if body, err = contract.AppendWholeAccount(body, &whole, pieces); err != nil {
 			return err
 		}

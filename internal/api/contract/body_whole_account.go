@@ -13,7 +13,6 @@ import (
 // WholeAccount is a whole account as it is written.
 type WholeAccount struct {
 	landfall.WholeAccount
-	Fingerprint string // "" without a record
 	// OneLine writes the record without line breaks, for NDJSON.
 	OneLine bool
 	// NoFingerprint leaves the fingerprint out.

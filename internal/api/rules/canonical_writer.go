@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"math/bits"
 	"slices"
@@ -23,18 +24,25 @@ type canonicalWriter struct {
 	sorted  []byte
 }
 
-// canonicalMember is a member that was written.
+// canonicalMember is a member that was written. It has no pointers, so that sorting
+// it is cheap.
 type canonicalMember struct {
 	prefix   uint64 // the first letters of the name, which nearly always decide the order
-	name     string
-	from, to int // where in out
+	name     int    // how long the name is
+	from, to int    // where in out
 }
 
-func (m *canonicalMember) compare(other *canonicalMember) int {
-	if order := cmp.Compare(m.prefix, other.prefix); order != 0 {
-		return order
+// compare orders two members by their names.
+func (w *canonicalWriter) compare(a, b *canonicalMember) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
 	}
-	return strings.Compare(m.name, other.name)
+	return bytes.Compare(w.nameOf(a), w.nameOf(b))
+}
+
+// nameOf returns the name of a member, which follows a quote.
+func (w *canonicalWriter) nameOf(m *canonicalMember) []byte {
+	return w.out[m.from+1:][:m.name]
 }
 
 // prefixOf returns the first eight letters of a name as a number of the same order.
@@ -68,7 +76,6 @@ func appendPlainCanonical(dst []byte, value string) ([]byte, bool) {
 	done := w.value(0) && w.peek() == 0 && w.at == len(value)
 	written := w.out
 	if w.text, w.out = "", nil; cap(w.members) <= keptMembersSize && cap(w.sorted) <= keptBufferSize {
-		clear(w.members[:cap(w.members)]) // the names are parts of the value
 		w.members = w.members[:0]
 		canonicalWriters.Put(w)
 	}
@@ -137,18 +144,19 @@ func (w *canonicalWriter) object(depth int) bool {
 		if next != '"' {
 			return false
 		}
-		from := len(w.out)
+		from, quote := len(w.out), w.at
 		name, plain := w.name()
+		w.out = append(w.out, w.text[quote:w.at]...)
 		if !plain || w.peek() != ':' {
 			return false
 		}
 		w.at++
-		w.out = append(append(append(w.out, '"'), name...), '"', ':')
+		w.out = append(w.out, ':')
 		// Values append their own members, so this one comes first.
 		at := len(w.members)
-		w.members = append(w.members, canonicalMember{prefix: prefixOf(name), name: name, from: from})
+		w.members = append(w.members, canonicalMember{prefix: prefixOf(name), name: len(name), from: from})
 		if ordered && at > first {
-			ordered = w.members[at-1].compare(&w.members[at]) < 0
+			ordered = w.compare(&w.members[at-1], &w.members[at]) < 0
 		}
 		if !w.value(depth + 1) {
 			return false
@@ -169,11 +177,11 @@ func (w *canonicalWriter) object(depth int) bool {
 func (w *canonicalWriter) sort(members []canonicalMember, start int) bool {
 	// Few are sorted fastest by insertion.
 	if len(members) > 40 {
-		slices.SortFunc(members, func(a, b canonicalMember) int { return a.compare(&b) })
+		slices.SortFunc(members, func(a, b canonicalMember) int { return w.compare(&a, &b) })
 	} else {
 		for i := 1; i < len(members); i++ {
 			at, one := i, members[i]
-			for ; at > 0 && members[at-1].compare(&one) > 0; at-- {
+			for ; at > 0 && w.compare(&members[at-1], &one) > 0; at-- {
 				members[at] = members[at-1]
 			}
 			members[at] = one
@@ -182,7 +190,7 @@ func (w *canonicalWriter) sort(members []canonicalMember, start int) bool {
 	w.sorted = w.sorted[:0]
 	for i, member := range members {
 		if i > 0 {
-			if member.name == members[i-1].name {
+			if w.compare(&members[i-1], &members[i]) == 0 {
 				return false
 			}
 			w.sorted = append(w.sorted, ',')

@@ -56,6 +56,9 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 // for one of its members. Members that are null are left out. The others are
 // copied as they are, which is much faster than reading them.
 func AppendReplaced(dst, object []byte, name, value string) []byte {
+	if hasMember(object, name, value) && !bytes.Contains(object, []byte("null")) {
+		return append(dst, object...)
+	}
 	dst = append(dst, '{')
 	for quoted, text := range quotedMembers(object) {
 		if string(text) == "null" {
@@ -69,6 +72,16 @@ func AppendReplaced(dst, object []byte, name, value string) []byte {
 		dst = append(dst, text...)
 	}
 	return append(dst, '}')
+}
+
+// hasMember reports whether an object has a member with a value in this spelling.
+func hasMember(object []byte, name, value string) bool {
+	for quoted, text := range quotedMembers(object) {
+		if nameEquals(quoted, name) {
+			return string(text) == value
+		}
+	}
+	return false
 }
 
 // Members iterates over the members of an object that was validated before. The

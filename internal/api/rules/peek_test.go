@@ -75,6 +75,9 @@ func TestAppendReplaced(t *testing.T) {
 		`{"b":null,"a":1,"c": null }`:      `{"a":X}`,
 		`{"\u0061":1,"b":"}{,\"a\":"}`:     `{"\u0061":X,"b":"}{,\"a\":"}`,
 		"{\"b\":true\n,\t\"c\":-1.5e3\r}":  `{"b":true,"c":-1.5e3}`,
+		`{"b":"1", "a":X,"c":{"a":2}}`:     `{"b":"1", "a":X,"c":{"a":2}}`,
+		`{"a":X,"b":null}`:                 `{"a":X}`,
+		`{"b":{"a":X},"a":"Y"}`:            `{"b":{"a":X},"a":X}`,
 	} {
 		if got := string(AppendReplaced([]byte("["), []byte(object), "a", "X")); got != "["+want {
 			t.Errorf("%s became %s, want %s", object, got, want)

@@ -366,12 +366,13 @@ func (s *Store) UnpackedAhead(document []byte, count int) (ahead, whole int, err
 	for i := range batch {
 		batch[i] = &wholeHead{kept: kept, hash: hash[:]}
 	}
-	for _, head := range s.unpackWhole(batch) {
+	s.unpackWhole(batch, nil)
+	for _, head := range batch {
 		if len(head.Record) > 0 {
 			ahead++
 		}
 	}
-	s.yieldWhole(batch, func(account landfall.WholeAccount, failed error) bool {
+	s.yieldWhole(batch, nil, func(account landfall.WholeAccount, failed error) bool {
 		if bytes.Equal(account.Record, document) {
 			whole++
 		}

@@ -204,7 +204,7 @@ func (v *view) loadAccounts(ctx context.Context, some []*queuedDelivery) error {
 	for _, head := range batch {
 		one := byID[head.id]
 		// One account that cannot be read must not hold up the others.
-		if err := head.unpack(v.sealer); err != nil {
+		if err := head.unpack(v.sealer, nil); err != nil {
 			one.Problem = "the record of the account cannot be read; see: landfall verify"
 			continue
 		}

@@ -107,46 +107,75 @@ func readHead(supplier string) func(scanner, *wholeHead) error {
 
 // WholeAccounts streams a supplier's created accounts with their records. It
 // reads a few at a time, as many as fit into memory, each time in a short
-// transaction. The records are unpacked after it has ended.
+// transaction. While some are sent, the next ones are unpacked and others read.
 func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQuery) iter.Seq2[landfall.WholeAccount, error] {
 	return func(yield func(landfall.WholeAccount, error) bool) {
-		// Accounts that are staged after the list began are not part of it;
-		// otherwise a slowly read list might never end.
-		until := int64(math.MaxInt64)
-		read := func() (batch readBatch[*wholeHead]) {
-			batch.err = s.stream(ctx, func(v *view) (err error) {
-				batch.rows, until, err = v.wholePage(ctx, query, until)
-				return ignoreNotFound(err)
-			})
-			if last := len(batch.rows) - 1; last >= 0 {
-				query.After = &landfall.ProcessCursor{FirstStagedAt: batch.rows[last].FirstStagedAt, External: batch.rows[last].Key.External}
-			}
-			return batch
-		}
-		// While a batch is consumed, the next one is unpacked and the one after it is
-		// read. Even if that is not wanted, wait for it: it must not outlive the list.
-		reading := runAsync(read)
-		for unpacked := []*wholeHead(nil); ; {
-			next := reading()
-			more := next.err == nil && len(next.rows) > 0
-			if more {
-				reading = runAsync(read)
-			}
-			unpacking := runAsync(func() []*wholeHead { return s.unpackWhole(next.rows) })
-			taken := s.yieldWhole(unpacked, yield)
-			unpacked = unpacking()
-			switch {
-			case !taken:
-				if more {
-					reading()
+		ended := make(chan struct{})
+		read, unpacked := make(chan readBatch[*wholeHead], 1), make(chan readBatch[*wholeHead], 1)
+		reader := runAsync(func() struct{} {
+			defer close(read)
+			s.readWhole(ctx, query, func(batch readBatch[*wholeHead]) bool { return sent(read, batch, ended) })
+			return struct{}{}
+		})
+		unpacker := runAsync(func() struct{} {
+			defer close(unpacked)
+			for batch := range read {
+				s.unpackWhole(batch.rows, query.Fingerprint)
+				if !sent(unpacked, batch, ended) {
+					break
 				}
-				return
-			case next.err != nil:
-				yield(landfall.WholeAccount{}, next.err)
-				return
-			case !more:
+			}
+			return struct{}{}
+		})
+		// Neither may outlive the list, even if it ends early.
+		defer func() {
+			close(ended)
+			reader()
+			unpacker()
+		}()
+		for batch := range unpacked {
+			if batch.err != nil {
+				yield(landfall.WholeAccount{}, batch.err)
 				return
 			}
+			if !s.yieldWhole(batch.rows, query.Fingerprint, yield) {
+				return
+			}
+		}
+	}
+}
+
+// sent passes a batch on. It reports false if the list has ended.
+func sent[T any](to chan<- T, batch T, ended <-chan struct{}) bool {
+	select {
+	case to <- batch:
+		return true
+	case <-ended:
+		return false
+	}
+}
+
+// readWhole reads a list until its end or an error, which is in the last batch, or
+// until a batch is not taken.
+func (s *Store) readWhole(ctx context.Context, query landfall.WholeAccountQuery, take func(readBatch[*wholeHead]) bool) {
+	// Accounts that are staged after the list began are not part of it;
+	// otherwise a slowly read list might never end.
+	until := int64(math.MaxInt64)
+	for {
+		var batch readBatch[*wholeHead]
+		batch.err = s.stream(ctx, func(v *view) (err error) {
+			batch.rows, until, err = v.wholePage(ctx, query, until)
+			return ignoreNotFound(err)
+		})
+		last := len(batch.rows) - 1
+		if batch.err == nil && last < 0 {
+			return
+		}
+		if batch.err == nil {
+			query.After = &landfall.ProcessCursor{FirstStagedAt: batch.rows[last].FirstStagedAt, External: batch.rows[last].Key.External}
+		}
+		if !take(batch) || batch.err != nil {
+			return
 		}
 	}
 }
@@ -154,24 +183,23 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 // unpackWhole unpacks the records of a batch, as many as fit into memory: a record
 // may be a thousand times as long as its packed form. The others are unpacked when
 // they are wanted.
-func (s *Store) unpackWhole(batch []*wholeHead) []*wholeHead {
+func (s *Store) unpackWhole(batch []*wholeHead, fingerprint func([]byte) (string, error)) {
 	room := wholeBytes
 	for _, head := range batch {
 		if room <= 0 {
 			break
 		}
-		head.unreadable = head.unpack(s.sealer)
+		head.unreadable = head.unpack(s.sealer, fingerprint)
 		room -= len(head.Record)
 	}
-	return batch
 }
 
 // yieldWhole yields the accounts of a batch. It reports whether all were taken.
-func (s *Store) yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount, error) bool) bool {
+func (s *Store) yieldWhole(batch []*wholeHead, fingerprint func([]byte) (string, error), yield func(landfall.WholeAccount, error) bool) bool {
 	for i, head := range batch {
 		batch[i] = nil // it is not needed once it was yielded
 		if head.unreadable == nil {
-			head.unreadable = head.unpack(s.sealer)
+			head.unreadable = head.unpack(s.sealer, fingerprint)
 		}
 		if !yield(head.WholeAccount, head.unreadable) || head.unreadable != nil {
 			return false
@@ -180,8 +208,8 @@ func (s *Store) yieldWhole(batch []*wholeHead, yield func(landfall.WholeAccount,
 	return true
 }
 
-// unpack opens the record of an account, unless it was erased.
-func (h *wholeHead) unpack(sealing *sealer) (err error) {
+// unpack opens the record of an account, unless it was erased or is open.
+func (h *wholeHead) unpack(sealing *sealer, fingerprint func([]byte) (string, error)) (err error) {
 	if len(h.kept) == 0 {
 		return nil
 	}
@@ -189,7 +217,10 @@ func (h *wholeHead) unpack(sealing *sealer) (err error) {
 		return documentError(h.Key, h.Revision, err)
 	}
 	h.kept = nil
-	return nil
+	if fingerprint != nil {
+		h.Fingerprint, err = fingerprint(h.Record)
+	}
+	return err
 }
 
 // wholePage reads the next accounts of a list: as many as fit into memory. It
@@ -226,7 +257,7 @@ func (v *view) WholeAccount(ctx context.Context, key landfall.Key) (landfall.Who
 	if err := v.loadWhole(ctx, []*wholeHead{&head}); err != nil {
 		return landfall.WholeAccount{}, err
 	}
-	return head.WholeAccount, head.unpack(v.sealer)
+	return head.WholeAccount, head.unpack(v.sealer, nil)
 }
 
 // loadWhole reads the packed records of accounts that are not small, and the
