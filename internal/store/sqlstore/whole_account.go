@@ -114,14 +114,14 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 		read, unpacked := make(chan readBatch[*wholeHead], 1), make(chan readBatch[*wholeHead], 1)
 		reader := runAsync(func() struct{} {
 			defer close(read)
-			s.readWhole(ctx, query, func(batch readBatch[*wholeHead]) bool { return sent(read, batch, ended) })
+			s.readWhole(ctx, query, func(batch readBatch[*wholeHead]) bool { return passOn(read, batch, ended) })
 			return struct{}{}
 		})
 		unpacker := runAsync(func() struct{} {
 			defer close(unpacked)
 			for batch := range read {
 				s.unpackWhole(batch.rows, query.Fingerprint)
-				if !sent(unpacked, batch, ended) {
+				if !passOn(unpacked, batch, ended) {
 					break
 				}
 			}
@@ -145,8 +145,8 @@ func (s *Store) WholeAccounts(ctx context.Context, query landfall.WholeAccountQu
 	}
 }
 
-// sent passes a batch on. It reports false if the list has ended.
-func sent[T any](to chan<- T, batch T, ended <-chan struct{}) bool {
+// passOn passes a batch on. It reports false if the list has ended.
+func passOn[T any](to chan<- T, batch T, ended <-chan struct{}) bool {
 	select {
 	case to <- batch:
 		return true
