@@ -13,10 +13,10 @@ import (
 
 const (
 	// wholeBatch is how many whole accounts are read at a time.
-	wholeBatch = 400
+	wholeBatch = 200
 	// wholeBytes is how much of them is read at a time, not counting the last
 	// row.
-	wholeBytes = 2 << 20
+	wholeBytes = 1 << 20
 	// unpackedFactor is a guess how much longer a document is than its packed
 	// form.
 	unpackedFactor = 6
@@ -257,7 +257,8 @@ func (v *view) WholeAccount(ctx context.Context, key landfall.Key) (landfall.Who
 	if err := v.loadWhole(ctx, []*wholeHead{&head}); err != nil {
 		return landfall.WholeAccount{}, err
 	}
-	return head.WholeAccount, head.unpack(v.sealer, nil)
+	err = head.unpack(v.sealer, nil)
+	return head.WholeAccount, err
 }
 
 // loadWhole reads the packed records of accounts that are not small, and the
