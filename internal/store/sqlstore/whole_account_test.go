@@ -10,7 +10,7 @@ import (
 // as their packed form. A batch of them, unpacked at once, would fill the memory.
 func TestFewLongRecordsAreUnpackedAhead(t *testing.T) {
 	store := openStore(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"))
-	for _, c := range []struct{ length, ahead int }{{100, 400}, {1 << 20, 2}} {
+	for _, c := range []struct{ length, ahead int }{{100, 400}, {1 << 19, 2}} {
 		document := []byte(`{"note":"` + strings.Repeat("a", c.length) + `"}`)
 		ahead, whole, err := store.UnpackedAhead(document, 400)
 		if err != nil || ahead != c.ahead || whole != 400 {
