@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -255,14 +256,8 @@ func tenthsOf(marks []mark) scaleRow {
 
 func (s *scale) reconcileAll(ctx context.Context) error {
 	began := time.Now()
-	answer, err := s.get(ctx, reconciliationPath)
-	if err != nil {
+	if err := s.read(ctx, reconciliationPath, io.Discard, http.Header{}); err != nil {
 		return err
-	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	_ = answer.Body.Close()
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the reconciliation answered %s: %w", answer.Status, err)
 	}
 	s.say(scaleRow{what: "reconciliation of the supplier", took: time.Since(began)})
 	took, memory, err := s.client(ctx, s.readKey, "reconcile", s.book)
@@ -271,6 +266,31 @@ func (s *scale) reconcileAll(ctx context.Context) error {
 	}
 	s.say(scaleRow{what: "reconcile every field with the book", took: took, units: "accounts", all: float64(s.accounts) / took.Seconds(), memory: memory})
 	return nil
+}
+
+// read copies one answer and its headers. A token is valid for an hour, which many steps
+// take, so an expired one is replaced.
+func (s *scale) read(ctx context.Context, path string, to io.Writer, headers http.Header) error {
+	for expired := false; ; expired = true {
+		answer, err := s.get(ctx, path)
+		if err != nil {
+			return err
+		}
+		if answer.StatusCode == http.StatusUnauthorized && !expired {
+			_ = answer.Body.Close()
+			if s.token, err = obtainToken(s.address, s.key); err != nil {
+				return err
+			}
+			continue
+		}
+		defer func() { _ = answer.Body.Close() }()
+		if answer.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answered %s", path, answer.Status)
+		}
+		maps.Copy(headers, answer.Header)
+		_, err = io.Copy(to, answer.Body)
+		return err
+	}
 }
 
 // nextPage matches the address of the next page.
@@ -284,19 +304,13 @@ func (s *scale) list(ctx context.Context) error {
 	marks := []mark{{0, began}}
 	for path != "" {
 		asked := time.Now()
-		answer, err := s.get(ctx, path)
-		if err != nil {
+		count, answered := &lineCounter{}, http.Header{}
+		if err := s.read(ctx, path, count, answered); err != nil {
 			return err
-		}
-		count := &lineCounter{}
-		_, err = io.Copy(count, answer.Body)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("the list answered %s: %w", answer.Status, err)
 		}
 		slowest, read, path = max(slowest, time.Since(asked)), read+int64(count.entries), ""
 		marks = append(marks, mark{read, time.Now()})
-		if found := nextPage.FindStringSubmatch(answer.Header.Get("Link")); found != nil {
+		if found := nextPage.FindStringSubmatch(answered.Get("Link")); found != nil {
 			_, path, _ = strings.Cut(found[1], s.address)
 			path = cmp.Or(path, found[1])
 		}

@@ -51,7 +51,7 @@ func (m *Importer) result(ctx context.Context) (Result, error) {
 	}
 	result.Failures = tally.Summary()
 	// Asked before the report, which need not be written again if the server is gone.
-	numbers, err := m.platformNumbers(ctx)
+	numbers, err := m.findNumbers(ctx)
 	if err != nil {
 		return Result{}, err
 	}

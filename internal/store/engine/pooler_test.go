@@ -27,7 +27,7 @@ func TestPooler(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	program := tooltest.Debian(t, "pgbouncer")
 	const all = "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode,enable_seqscan," +
-		"enable_hashjoin,enable_mergejoin,cpu_tuple_cost,random_page_cost,jit,default_transaction_isolation"
+		"enable_hashjoin,enable_mergejoin,cpu_tuple_cost,random_page_cost,jit,max_parallel_workers_per_gather,default_transaction_isolation"
 	for name, ignored := range map[string]string{"refuses settings": "", "forgets settings": all} {
 		t.Run(name, func(t *testing.T) {
 			server := pgtest.URL(t)

@@ -28,8 +28,9 @@ func sessionSettings(limits Limits) []setting {
 		// for a large table too: one that reads few rows.
 		{"enable_seqscan", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "off"},
 		{"cpu_tuple_cost", "1"}, {"random_page_cost", "0.1"},
-		// With these costs, PostgreSQL would compile most plans, for tenths of a second each.
-		{"jit", "off"},
+		// With these costs, PostgreSQL would compile most plans, for tenths of a second each,
+		// and start two more processes for every page of a long list, for 15 ms each.
+		{"jit", "off"}, {"max_parallel_workers_per_gather", "0"},
 		// A statement that waited for a lock must see what the other transaction wrote.
 		{"default_transaction_isolation", "read committed"},
 	}

@@ -157,7 +157,7 @@ func (s *txSession) plan(ctx context.Context, text string, args ...any) (plan []
 		}
 		values[i] = "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
 	}
-	plan, err = collect(ctx, s, line, `EXPLAIN ANALYZE EXECUTE probe (`+strings.Join(values, ", ")+`)`)
+	plan, err = collect(ctx, s, line, `EXPLAIN (ANALYZE, BUFFERS) EXECUTE probe (`+strings.Join(values, ", ")+`)`)
 	return plan, errors.Join(err, s.ignore(ctx, `DEALLOCATE probe`))
 }
 

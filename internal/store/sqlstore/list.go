@@ -21,12 +21,21 @@ const (
 // lists maps each filter to its query. The order is that of the index, so that
 // the cost of a batch depends only on its number of rows.
 var lists = map[landfall.ProcessFilter]string{
-	landfall.AllProcesses: `SELECT * FROM (` + listOf(pending) + `) AS pending UNION ALL
-		SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`,
+	landfall.AllProcesses:      listOfAll,
 	landfall.PendingProcesses:  listOf(pending),
 	landfall.ImportedProcesses: listOf(imported),
 	landfall.SkippedProcesses:  listOf(whereSkipped),
 }
+
+// listOfAll merges the imported and the pending processes. It reads the pending ones only
+// up to the end of the page of imported ones: PostgreSQL's index of the pending ones keeps
+// an entry of each process that was pending once until the table is vacuumed, and every
+// page would go through all that follow.
+var listOfAll = `SELECT * FROM (` + listedUntil(endOfImported, pending, ``) + `) AS pending UNION ALL
+	SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`
+
+// endOfImported is the end of the page of imported processes, if it is full.
+var endOfImported = `coalesce((SELECT p.first_staged_at FROM ` + listedFrom(`$5`, imported) + ` LIMIT 1 OFFSET $4 - 1), $5)`
 
 // figuredList selects the imported processes with the counts and balances of
 // their accounts. The account rows store these, so it costs one lookup each, and one
@@ -40,10 +49,18 @@ func listOf(condition string) string { return listed(condition, ``) }
 // listed orders by columns that never change, so that pages do not shift while
 // accounts progress. It leaves out processes that were staged after the list
 // began; otherwise a reader might never finish.
-func listed(condition, also string) string {
-	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at, p.failed_at IS NOT NULL AS failed FROM process p
-		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
-		ORDER BY p.first_staged_at, p.external LIMIT $4`
+func listed(condition, also string) string { return listedUntil(`$5`, condition, also) }
+
+// listedUntil is listed for processes that were first staged until an expression.
+func listedUntil(end, condition, also string) string {
+	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at, p.failed_at IS NOT NULL AS failed
+		FROM ` + listedFrom(end, condition) + ` LIMIT $4`
+}
+
+// listedFrom is what listedUntil selects from, in the order of the list.
+func listedFrom(end, condition string) string {
+	return `process p WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= ` + end + ` AND ` + condition + `
+		ORDER BY p.first_staged_at, p.external`
 }
 
 // listBatch is how many rows are read at a time. No transaction stays open

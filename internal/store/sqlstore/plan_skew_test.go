@@ -94,6 +94,46 @@ func TestListOfPendingAfterAllWereCreated(t *testing.T) {
 	}
 }
 
+// readPages matches how many pages PostgreSQL read for a plan or a part of it.
+var readPages = regexp.MustCompile(`Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?`)
+
+// TestPageOfListAfterAllWereCreated reads the first page of a list right after all
+// accounts were created: PostgreSQL's index of the pending ones still has an entry of
+// each, and a page must not go through all of them.
+func TestPageOfListAfterAllWereCreated(t *testing.T) {
+	store := openStaged(t, dbtest.Postgres(t))
+	for _, text := range []string{
+		`ALTER TABLE process SET (autovacuum_enabled = false)`,
+		`INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state)
+			SELECT s.id, 'N-' || i, 1, 'x', i, i, 'staged' FROM generate_series(1, 20000) AS n (i), supplier s`,
+		`UPDATE process SET state = 'imported', account_number = 'A-' || id, account_created_at = 1`,
+		`ANALYZE`,
+	} {
+		force(t, store, text)
+	}
+	supplier, err := store.Count(t.Context(), `SELECT id FROM supplier`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := store.Plan(t.Context(), sqlstore.ListText(landfall.AllProcesses), supplier, 0, "", 10, 1<<60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	whole := strings.Join(plan, "\n")
+	found := readPages.FindStringSubmatch(whole) // the first counts the whole plan
+	if found == nil {
+		t.Fatal(whole)
+	}
+	for _, count := range found[1:] {
+		number, _ := strconv.Atoi("0" + count)
+		pages += number
+	}
+	if pages == 0 || pages > 60 {
+		t.Errorf("%d pages were read:\n%s", pages, whole)
+	}
+}
+
 // TestQueriesWithOneDominantOrganisation looks up transactions where one
 // account has nearly all entries, each under the same id.
 func TestQueriesWithOneDominantOrganisation(t *testing.T) {
