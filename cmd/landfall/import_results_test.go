@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"landfall/client"
 )
 
 // The results of an import carry the columns of the old system that no attr is filled from, so that
@@ -64,4 +66,42 @@ func TestResultsHaveTheUnusedColumns(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}
 	})
+}
+
+// The numbers of the accounts of a book with hundreds of accounts are found in the list of all.
+func TestResultsHaveTheNumbersOfManyAccounts(t *testing.T) {
+	m := newImportTest(t, "--accounts", "250")
+	m.finish(t)
+	reports, err := filepath.Glob(filepath.Join(m.book, "import-*", "results.csv"))
+	if err != nil || len(reports) != 1 {
+		t.Fatal(reports, err)
+	}
+	text, err := os.ReadFile(reports[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))).ReadAll()
+	if err != nil || len(rows) != 251 {
+		t.Fatal(len(rows), err)
+	}
+	numbers := map[string]string{}
+	for _, row := range rows[1:] {
+		numbers[row[1]] = row[2]
+	}
+	server, err := client.New(m.base, client.WithKey(m.key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	created := 0
+	for entry, err := range server.Imported(t.Context(), "NORTH") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if created++; numbers[entry.External] != entry.Number {
+			t.Errorf("%s is %s, and in the results it is %q", entry.External, entry.Number, numbers[entry.External])
+		}
+	}
+	if created < 200 {
+		t.Errorf("only %d accounts were created", created)
+	}
 }
