@@ -12,6 +12,8 @@ import (
 //
 //	Request ⊃ QueueWait + Transaction + Commit + Resolve
 //	Transaction ⊃ Silence ⊃ Statement ⊃ Lock ⊃ Connect ⊃ BatchLock
+//
+// A command may take longer to connect, because it has no callers.
 type Limits struct {
 	Request     time.Duration // enforced by the HTTP server
 	QueueWait   time.Duration

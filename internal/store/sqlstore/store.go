@@ -81,6 +81,9 @@ type Options struct {
 
 func (o Options) engine() engine.Options {
 	times := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
+	if !o.Server { // nobody else waits, and a busy machine may need longer
+		times.Connect = limits.CommandConnect
+	}
 	steps := o.steps
 	if steps == nil {
 		steps = schemaSteps()

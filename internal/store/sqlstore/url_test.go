@@ -1,11 +1,17 @@
 package sqlstore_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
+	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // TestRefusedURLs checks that errors never contain the password, whatever is
@@ -48,5 +54,29 @@ func TestPoolerModes(t *testing.T) {
 			}
 			openStaged(t, url+glue+"default_query_exec_mode="+mode)
 		})
+	}
+}
+
+// TestACommandWaitsForASlowServer: a PostgreSQL server that needs longer for a connection than a
+// server of ours waits still serves a command.
+func TestACommandWaitsForASlowServer(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	t.Parallel()
+	proxy := pgtest.NewProxy(t, dbtest.Postgres(t))
+	open := func(server bool) error {
+		proxy.Delay(limits.DatabaseConnect + time.Second) // of the first connection; the next ones are fast
+		fast := time.AfterFunc(limits.DatabaseConnect-time.Second, func() { proxy.Delay(0) })
+		defer fast.Stop()
+		store, err := sqlstore.Open(t.Context(), proxy.URL, sqlstore.Options{Server: server})
+		if err == nil {
+			store.Close()
+		}
+		return err
+	}
+	if err := open(true); !errors.Is(err, landfall.ErrUnavailable) {
+		t.Errorf("a server got %v", err)
+	}
+	if err := open(false); err != nil {
+		t.Errorf("a command got %v", err)
 	}
 }
