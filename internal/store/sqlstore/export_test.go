@@ -123,6 +123,9 @@ func (s *Store) UpdateAccount(ctx context.Context, id, length int64) error {
 // ListText returns the query of a list.
 func ListText(filter landfall.ProcessFilter) string { return lists[filter] }
 
+// MixedListText is the query of the list behind a page with a pending process.
+var MixedListText = listOfMixed
+
 // FailedText is the query of the list of failures.
 var FailedText = failedProcesses(false)
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"landfall"
@@ -31,8 +32,20 @@ var lists = map[landfall.ProcessFilter]string{
 // up to the end of the page of imported ones: PostgreSQL's index of the pending ones keeps
 // an entry of each process that was pending once until the table is vacuumed, and every
 // page would go through all that follow.
-var listOfAll = `SELECT * FROM (` + listedUntil(endOfImported, pending, ``) + `) AS pending UNION ALL
+var listOfAll = merged(listedUntil(endOfImported, pending, ``))
+
+// listOfMixed is listOfAll behind a page with a pending process. It does not look for
+// the end of the page, which takes as long as reading the imported processes: each such
+// page goes through the entries up to the next pending process only, so all pages
+// together read each entry once.
+var listOfMixed = merged(listOf(pending))
+
+// merged returns the query for a page of the imported processes and of the pending ones
+// that a query selects.
+func merged(page string) string {
+	return `SELECT * FROM (` + page + `) AS pending UNION ALL
 	SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`
+}
 
 // endOfImported is the end of the page of imported processes, if it is full.
 var endOfImported = `coalesce((SELECT p.first_staged_at FROM ` + listedFrom(`$5`, imported) + ` LIMIT 1 OFFSET $4 - 1), $5)`
@@ -76,6 +89,7 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 	// Processes that are staged after the list began are not part of it;
 	// otherwise a slowly read list might never end.
 	until := int64(math.MaxInt64)
+	text := lists[query.Filter]
 	return inBatches(query.Limit, func(limit int) ([]landfall.ProcessEntry, error) {
 		var rows []landfall.ProcessEntry
 		err := s.stream(ctx, func(v *view) error {
@@ -87,7 +101,7 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 			if query.Figures && query.Filter == landfall.ImportedProcesses {
 				rows, err = v.listWithFigures(ctx, supplier, from, limit, until)
 			} else {
-				rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
+				rows, err = v.list(ctx, text, supplier, from, limit, until)
 			}
 			return err
 		})
@@ -95,6 +109,12 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 			return nil, err
 		}
 		if len(rows) > 0 {
+			if query.Filter == landfall.AllProcesses {
+				text = listOfAll
+				if slices.ContainsFunc(rows, func(e landfall.ProcessEntry) bool { return e.AccountNumber == "" }) {
+					text = listOfMixed
+				}
+			}
 			last := rows[len(rows)-1]
 			from = landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External}
 		}
@@ -184,14 +204,14 @@ func runAsync[T any](work func() T) (result func() T) {
 
 // list reads one page. It reads only the small process rows, not the documents.
 func (v *view) list(
-	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
+	ctx context.Context, text string, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
 	var number sql.NullString
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
 		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt}, &entry.Failed)
 		entry.AccountNumber = number.String
 		return err
-	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
+	}, text, supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
 }
 
 // listWithFigures reads one page of imported processes with the counts and

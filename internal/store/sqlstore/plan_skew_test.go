@@ -84,6 +84,7 @@ func TestListOfPendingAfterAllWereCreated(t *testing.T) {
 				for index, filter := range lists {
 					wantFewRows(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
 				}
+				wantFewRows(t, store, "process_", sqlstore.MixedListText, supplier, 0, "", 10, 1<<60)
 				failed := "process_failed"
 				if common == "failed" {
 					failed = "process_" // where nearly all have failed, the index of all is as good
@@ -132,6 +133,35 @@ func TestPageOfListAfterAllWereCreated(t *testing.T) {
 	if pages == 0 || pages > 60 {
 		t.Errorf("%d pages were read:\n%s", pages, whole)
 	}
+}
+
+// TestLongListOfMixedStates lists more accounts than one batch in which created ones, both
+// and created ones again follow each other: each account is listed once and in order.
+func TestLongListOfMixedStates(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := openStaged(t, url) // with one account
+		force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4499)
+			INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state, account_number, account_created_at)
+			SELECT s.id, 'N-' || CAST(n.i AS TEXT), 1, CAST('x' AS {bytes}), n.i / 7, n.i, 'staged', NULL, NULL FROM n, supplier s`)
+		force(t, store, `UPDATE process SET state = 'imported', account_number = 'A-' || CAST(staged_at AS TEXT), account_created_at = 1
+			WHERE staged_at <= 1800 OR staged_at % 2 = 0 OR staged_at BETWEEN 3000 AND 4499`)
+		var listed []landfall.ProcessEntry
+		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: testKey.Supplier}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed = append(listed, entry)
+		}
+		if len(listed) != 4500 {
+			t.Fatalf("%d accounts are listed, want 4500", len(listed))
+		}
+		for i, entry := range listed[1:] {
+			if before := listed[i]; !before.FirstStagedAt.Before(entry.FirstStagedAt) &&
+				(!before.FirstStagedAt.Equal(entry.FirstStagedAt) || before.External >= entry.External) {
+				t.Fatalf("%s is listed after %s", entry.External, before.External)
+			}
+		}
+	})
 }
 
 // TestQueriesWithOneDominantOrganisation looks up transactions where one
