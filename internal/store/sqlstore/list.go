@@ -32,17 +32,17 @@ var lists = map[landfall.ProcessFilter]string{
 // up to the end of the page of imported ones: PostgreSQL's index of the pending ones keeps
 // an entry of each process that was pending once until the table is vacuumed, and every
 // page would go through all that follow.
-var listOfAll = merged(listedUntil(endOfImported, pending, ``))
+var listOfAll = mergedList(listedUntil(endOfImported, pending, ``))
 
 // listOfMixed is listOfAll behind a page with a pending process. It does not look for
 // the end of the page, which takes as long as reading the imported processes: each such
 // page goes through the entries up to the next pending process only, so all pages
 // together read each entry once.
-var listOfMixed = merged(listOf(pending))
+var listOfMixed = mergedList(listOf(pending))
 
-// merged returns the query for a page of the imported processes and of the pending ones
+// mergedList returns the query for a page of the imported processes and of the pending ones
 // that a query selects.
-func merged(page string) string {
+func mergedList(page string) string {
 	return `SELECT * FROM (` + page + `) AS pending UNION ALL
 	SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`
 }
