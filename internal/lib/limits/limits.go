@@ -201,7 +201,7 @@ const (
 	Lock = 5 * time.Second
 	// DatabaseConnect is how long opening a connection may take.
 	DatabaseConnect = 3 * time.Second
-	// CommandConnect is how long it may take in a command, which serves no requests.
+	// CommandConnect is how long opening a connection may take in a command, which serves no requests.
 	CommandConnect = 10 * time.Second
 	// BatchLock is how long a batch waits for a lock; then its calls run one by one.
 	BatchLock = 100 * time.Millisecond

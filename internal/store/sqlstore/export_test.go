@@ -123,7 +123,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id, length int64) error {
 // ListText returns the query of a list.
 func ListText(filter landfall.ProcessFilter) string { return lists[filter] }
 
-// MixedListText is the query of the list behind a page with a pending process.
+// MixedListText is the query of the list after a page with a pending process.
 var MixedListText = listOfMixed
 
 // FailedText is the query of the list of failures.

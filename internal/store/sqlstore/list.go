@@ -34,10 +34,10 @@ var lists = map[landfall.ProcessFilter]string{
 // page would go through all that follow.
 var listOfAll = mergedList(listedUntil(endOfImported, pending, ``))
 
-// listOfMixed is listOfAll behind a page with a pending process. It does not look for
-// the end of the page, which takes as long as reading the imported processes: each such
-// page goes through the entries up to the next pending process only, so all pages
-// together read each entry once.
+// listOfMixed is used instead after a page with a pending process. It does not look up the
+// end of the page, which costs as much as reading the imported processes. Such a page
+// reads the index only up to the next pending process, so all pages together read each
+// entry once.
 var listOfMixed = mergedList(listOf(pending))
 
 // mergedList returns the query for a page of the imported processes and of the pending ones

@@ -135,8 +135,8 @@ func TestPageOfListAfterAllWereCreated(t *testing.T) {
 	}
 }
 
-// TestLongListOfMixedStates lists more accounts than one batch in which created ones, both
-// and created ones again follow each other: each account is listed once and in order.
+// TestLongListOfMixedStates lists several batches: first created accounts, then created and
+// pending ones in turn, then created ones again. Each is listed once and in order.
 func TestLongListOfMixedStates(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := openStaged(t, url) // with one account

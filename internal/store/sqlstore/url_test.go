@@ -57,8 +57,8 @@ func TestPoolerModes(t *testing.T) {
 	}
 }
 
-// TestACommandWaitsForASlowServer: a PostgreSQL server that needs longer for a connection than a
-// server of ours waits still serves a command.
+// TestACommandWaitsForASlowServer connects to a PostgreSQL server that accepts connections
+// slowly: Landfall's server gives up, a command does not.
 func TestACommandWaitsForASlowServer(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel()
